@@ -1,0 +1,94 @@
+import type { RunConfig } from './config.ts'
+import { kernelHeads } from './parse.ts'
+
+/**
+ * What the native engine takes: one DCP group, flat, with every default resolved. The other groups of a
+ * TP group do the same work on other heads, so one group stands for all.
+ */
+export interface EngineConfig {
+  /** Ranks of the group (dcp size). */
+  readonly ranks: number
+  /** Heads that one rank's kernel sees, gathered: heads * dcpSize / tpSize. */
+  readonly heads: number
+  readonly kvLoraRank: number
+  readonly ropeDim: number
+  /** Layers that are computed. */
+  readonly layers: number
+  readonly softmaxScale: number
+  readonly interleave: number
+  readonly comm: 'ag_rs' | 'a2a'
+  readonly wireFp32: boolean
+  readonly replicateQ: boolean
+  readonly pageSize: number
+  readonly kvDtype: 'fp32' | 'bf16'
+  /** Tokens that one rank's pool holds; 0: as many as the run needs. */
+  readonly poolTokens: number
+  readonly shuffledPages: boolean
+  /** Context of each request before the first step, tokens. */
+  readonly contextLens: readonly number[]
+  readonly qLen: number
+  readonly acceptedPerStep: number
+  readonly steps: number
+  readonly warmup: number
+  readonly seed: number
+  readonly needles: boolean
+  readonly lseBase: 'e' | '2'
+  readonly emptyRow: 'neutral' | 'unwritten' | 'plusInf' | 'nan'
+  /** Bytes that each rank reads per layer besides attention. */
+  readonly restOfLayerBytes: number
+  /** Query rows checked a step: -1 auto, -2 all, 0 none, else a number. */
+  readonly checkRows: number
+  readonly captureSteps: readonly number[]
+  readonly captureLayers: readonly number[]
+}
+
+export const defaultSoftmaxScale = (config: RunConfig): number =>
+  config.model.softmaxScale ?? 1 / Math.sqrt(config.model.kvLoraRank + config.model.ropeDim)
+
+export const measuredLayers = (config: RunConfig): number => config.model.measuredLayers ?? config.model.layers
+
+export const acceptedPerStep = (config: RunConfig): number =>
+  config.workload.acceptedPerStep ?? config.workload.qLen
+
+/** Context lengths, one a request, in the order of the configuration. */
+export const contextLens = (config: RunConfig): number[] =>
+  config.workload.requests.flatMap((r) => new Array<number>(r.count).fill(r.contextLen))
+
+const checkRows = (rows: RunConfig['check']['rows']): number =>
+  rows === 'auto' ? -1 : rows === 'all' ? -2 : rows === 'none' ? 0 : rows
+
+/** Needs a configuration without `unsupported` entries. */
+export const engineConfig = (config: RunConfig): EngineConfig => {
+  const { parallel, cache, workload, engine, capture, model } = config
+  if (parallel.comm === 'p2p') throw new Error('p2p is refused before the engine')
+  if (cache.kvDtype !== 'fp32' && cache.kvDtype !== 'bf16') throw new Error('kv type is refused before the engine')
+  return {
+    ranks: parallel.dcpSize,
+    heads: kernelHeads(config),
+    kvLoraRank: model.kvLoraRank,
+    ropeDim: model.ropeDim,
+    layers: measuredLayers(config),
+    softmaxScale: defaultSoftmaxScale(config),
+    interleave: parallel.interleave,
+    comm: parallel.comm,
+    wireFp32: parallel.wireDtype === 'fp32',
+    replicateQ: parallel.replicateQ,
+    pageSize: cache.pageSize,
+    kvDtype: cache.kvDtype,
+    poolTokens: cache.poolTokens ?? 0,
+    shuffledPages: cache.allocation === 'shuffled',
+    contextLens: contextLens(config),
+    qLen: workload.qLen,
+    acceptedPerStep: acceptedPerStep(config),
+    steps: workload.steps,
+    warmup: workload.warmup,
+    seed: workload.seed,
+    needles: workload.data === 'needles',
+    lseBase: engine.lseBase,
+    emptyRow: engine.emptyRow,
+    restOfLayerBytes: engine.restOfLayer,
+    checkRows: checkRows(config.check.rows),
+    captureSteps: capture.steps === 'last' ? [workload.steps - 1] : capture.steps === 'none' ? [] : capture.steps,
+    captureLayers: capture.layers,
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * The tables of a run bundle. One list of columns serves the native trace, the Parquet writer, queries
+ * and documentation. `rank` of a partitioned table stands in the path only
+ * (`spans/rank=3/part-000001.parquet`).
+ */
+export const TABLE_NAMES = ['spans', 'rows', 'pages', 'steps', 'events', 'points'] as const
+export type TableName = (typeof TABLE_NAMES)[number]
+
+/** `stage`, `provenance`, `kind`, `severity` travel as codes (uint8, see stages.ts) and are stored as text. */
+export type ColumnType = 'i32' | 'i64' | 'f64' | 'f32' | 'bool' | 'text' | 'stage' | 'provenance' | 'kind' | 'severity'
+
+export interface Column {
+  readonly name: string
+  readonly type: ColumnType
+  readonly unit?: string
+  /** A value that stands for "none" while the column travels as a typed array; stored as NULL. */
+  readonly none?: number
+  readonly doc: string
+}
+
+export interface Table {
+  readonly name: TableName
+  readonly perRank: boolean
+  readonly columns: readonly Column[]
+}
+
+const column = (name: string, type: ColumnType, doc: string, more: { unit?: string; none?: number } = {}): Column => ({
+  name,
+  type,
+  doc,
+  ...more,
+})
+
+const step = column('step', 'i32', 'Traced step, from 0.')
+const layer = column('layer', 'i32', 'Layer, from 0; -1 where a stage belongs to the whole step.')
+const request = column('request', 'i32', 'Request of the batch, from 0.')
+
+export const TABLES: Readonly<Record<TableName, Table>> = {
+  spans: {
+    name: 'spans',
+    perRank: true,
+    columns: [
+      step,
+      layer,
+      column('stage', 'stage', 'Stage, see stages.ts.'),
+      column('stream', 'i32', 'Stream or lane within the rank.'),
+      column('start_ns', 'i64', 'Start on the clock of the run.', { unit: 'ns' }),
+      column('dur_ns', 'i64', 'Duration.', { unit: 'ns' }),
+      column('bytes', 'i64', 'Bytes read, or received by a collective.', { unit: 'bytes' }),
+      column('flops', 'i64', 'Floating-point operations.'),
+      column('collective_seq', 'i32', 'Number of the collective in the run, the same on all ranks.', { none: -1 }),
+      column('enter_ns', 'i64', 'When this rank entered the collective.', { unit: 'ns', none: -1 }),
+      column('last_enter_ns', 'i64', 'When the last rank entered it: waiting = last_enter_ns - enter_ns.', { unit: 'ns', none: -1 }),
+      column('provenance', 'provenance', 'Where the duration comes from.'),
+    ],
+  },
+  rows: {
+    name: 'rows',
+    perRank: true,
+    columns: [
+      step,
+      layer,
+      request,
+      column('q_index', 'i32', 'Query row within the request, from 0.'),
+      column('global_len', 'i32', 'Global length including the newest token.', { unit: 'tokens' }),
+      column('local_len', 'i32', 'Keys of the request that this rank holds.', { unit: 'tokens' }),
+      column('visible_keys', 'i32', 'Keys that this row may see on this rank.', { unit: 'tokens' }),
+      column('empty', 'bool', 'No visible key: the partial must be neutral.'),
+      column('out_nan', 'i32', 'NaN values in the partial, over all heads, as the kernel returned it.'),
+      column('out_inf', 'i32', 'Infinite values in the partial, likewise.'),
+      column('out_absmax', 'f32', 'Largest finite magnitude in the partial.'),
+      column('lse_nan', 'i32', 'Heads whose lse is NaN.'),
+      column('lse_min', 'f32', 'Least lse over the heads (NaN left out).'),
+      column('lse_max', 'f32', 'Largest lse over the heads (NaN left out).'),
+    ],
+  },
+  pages: {
+    name: 'pages',
+    perRank: true,
+    columns: [
+      step,
+      request,
+      column('column', 'i32', 'Column of the block table: the virtual page.'),
+      column('page', 'i32', 'Physical page.'),
+      column('valid', 'i32', 'Tokens of this page that the rank holds at this step.', { unit: 'tokens' }),
+    ],
+  },
+  steps: {
+    name: 'steps',
+    perRank: false,
+    columns: [
+      step,
+      column('start_ns', 'i64', 'Start on the clock of the run.', { unit: 'ns' }),
+      column('wall_ns', 'i64', 'From the start to the end of the last rank.', { unit: 'ns' }),
+      column('device_ns', 'i64', 'Time of the device for all ranks.', { unit: 'ns' }),
+      column('tokens', 'i32', 'Accepted tokens over the batch.', { unit: 'tokens' }),
+      column('tokens_per_s', 'f64', 'Accepted tokens by time, for the whole model.', { unit: 'tokens/s' }),
+      column('max_abs_err', 'f64', 'Largest absolute error against the reference; NULL when nothing was checked.', { none: Number.NaN }),
+      column('max_rel_err', 'f64', 'Largest relative error of one (row, head).', { none: Number.NaN }),
+      column('checked_rows', 'i32', '(row, head) pairs compared with the reference.'),
+      column('graph_replayed', 'bool', 'The step was a graph replay.'),
+      column('provenance', 'provenance', 'Where wall_ns and tokens_per_s come from.'),
+    ],
+  },
+  events: {
+    name: 'events',
+    perRank: false,
+    columns: [
+      step,
+      layer,
+      column('rank', 'i32', 'Rank, NULL for all.', { none: -1 }),
+      column('request', 'i32', 'Request, NULL for all.', { none: -1 }),
+      column('time_ns', 'i64', 'Time on the clock of the run.', { unit: 'ns' }),
+      column('kind', 'kind', 'What happened, see stages.ts.'),
+      column('severity', 'severity', 'info, warning or error.'),
+      column('message', 'text', 'One sentence.'),
+      column('detail', 'text', 'JSON object with the numbers behind the sentence.'),
+    ],
+  },
+  points: {
+    name: 'points',
+    perRank: false,
+    columns: [
+      column('source', 'text', 'ours, or a file, or an address.'),
+      column('provenance', 'provenance', 'Where the point comes from.'),
+      column('repeat', 'i32', 'Repetition.'),
+      column('gpu', 'text', 'Device.'),
+      column('model', 'text', 'Model.'),
+      column('mode', 'text', 'dcp or tp.'),
+      column('world', 'i32', 'Ranks.'),
+      column('dcp', 'i32', 'dcp size.'),
+      column('interleave', 'i32', 'Interleave.', { unit: 'tokens' }),
+      column('comm', 'text', 'Transport.'),
+      column('wire_dtype', 'text', 'Type on the wire.'),
+      column('kv_dtype', 'text', 'Type of the cache.'),
+      column('graph', 'bool', 'Graph replay.'),
+      column('q_len', 'i32', 'Query tokens a request.', { unit: 'tokens' }),
+      column('context', 'i32', 'Context.', { unit: 'tokens' }),
+      column('concurrency', 'i32', 'Requests in the batch.'),
+      column('layers_measured', 'i32', 'Layers that were computed.'),
+      column('tokens_per_s', 'f64', 'Accepted tokens by time.', { unit: 'tokens/s' }),
+      column('step_ms_p50', 'f64', 'Median step.', { unit: 'ms' }),
+      column('step_ms_p95', 'f64', '95th percentile of the steps.', { unit: 'ms' }),
+      column('attn_ms', 'f64', 'Attention, a step.', { unit: 'ms' }),
+      column('comm_ms', 'f64', 'Transfer, a step.', { unit: 'ms' }),
+      column('wait_ms', 'f64', 'Waiting in collectives, a step.', { unit: 'ms' }),
+      column('kv_capacity_tokens', 'i64', 'Tokens that fit the KV pool.', { unit: 'tokens' }),
+      column('capacity_limited', 'bool', 'Concurrency was bounded by the pool.'),
+    ],
+  },
+}
+
+/** Typed array that carries a column between native engine, engine host and store. */
+export type ColumnData = Int32Array | BigInt64Array | Float64Array | Float32Array | Uint8Array | readonly string[]
+
+/** Rows of one table as struct of arrays; `rank` is -1 for tables that are not per rank. */
+export interface TraceChunk {
+  readonly table: TableName
+  readonly rank: number
+  readonly rows: number
+  readonly columns: Readonly<Record<string, ColumnData>>
+}
