@@ -1,0 +1,91 @@
+import type { EngineConfig } from '../../app/run/engine-config.ts'
+
+/**
+ * The Node-API surface of the native engine (native/node). It knows nothing of files, JSON or processes:
+ * plain objects in, typed arrays out. Every call that can fail throws an Error whose `code` is one of
+ * `ERR_CONFIG`, `ERR_MEMORY`, `ERR_POOL_FULL`, `ERR_CANCELLED`, `ERR_STATE`, `ERR_ENGINE`.
+ */
+export interface NativeAddon {
+  /** Version of the engine, e.g. `0.1.0`. */
+  readonly version: string
+  cpu(): CpuInfo
+  /** Bytes that a run would allocate, by component, before anything is allocated. */
+  predictMemory(config: EngineConfig): MemoryComponent[]
+  /** Validates, checks the prediction against the memory available (ERR_MEMORY names the numbers), allocates. */
+  createRun(config: EngineConfig): NativeRun
+  /** Sustained read bandwidth of this machine's memory in bytes/s: all cores, buffer far above the caches. */
+  measureReadBandwidth(): Promise<number>
+}
+
+export interface CpuInfo {
+  readonly cores: number
+  /** Vector code path in use: `avx512`, `avx2`, `neon` or `generic`. */
+  readonly simd: string
+  readonly memoryAvailableBytes: number
+  readonly memoryTotalBytes: number
+}
+
+export interface MemoryComponent {
+  readonly name: string
+  readonly bytes: number
+}
+
+/** One run. Work happens on native threads; promises settle on the JavaScript thread. One call at a time. */
+export interface NativeRun {
+  /** Fills the context of every request for at most about `maxMs`; resolves with the fraction done, 0 to 1. */
+  fill(maxMs: number): Promise<number>
+  /**
+   * Runs steps (warm-up first) until `maxSteps` traced steps are done, `maxMs` have passed, the run is finished,
+   * or the next step's trace would not fit the rings. Always makes progress by at least one step unless the
+   * rings are full. `waitedNs` > 0 records a `stall` span of that length on every rank, ending now.
+   */
+  advance(maxSteps: number, maxMs: number, waitedNs: number): Promise<AdvanceResult>
+  /** Moves recorded rows out of the rings, at most about `maxBytes` a chunk. Call until it gives none. */
+  drain(maxBytes: number): NativeChunk[]
+  /** Tensors captured since the last call. */
+  takeCaptures(): NativeCapture[]
+  /** Trace rows lost to full rings: 0 by construction, counted all the same. */
+  dropped(): number
+  /** Aborts a running `fill` or `advance` soon (within a layer); it rejects with ERR_CANCELLED, the step is discarded. */
+  cancel(): void
+  /** Frees everything. Idempotent. */
+  dispose(): void
+}
+
+export interface AdvanceResult {
+  /** Traced steps done so far. */
+  readonly stepsDone: number
+  readonly finished: boolean
+  readonly ringsFull: boolean
+}
+
+/**
+ * Rows of one table as struct of arrays, columns named as in app/trace/tables.ts. `spans` and `steps` come without `provenance`,
+ * `steps` also without `tokens_per_s`: the host adds them. Enumerations are codes (Uint8Array), booleans 0 or 1.
+ * `events` come as numbers: step, layer, rank, request, time_ns, kind, and `row` (i32), `value` (f64), `limit` (f64),
+ * from which the host writes message and detail.
+ */
+export interface NativeChunk {
+  readonly table: 'spans' | 'rows' | 'pages' | 'steps' | 'events'
+  /** -1 for tables that are not per rank. */
+  readonly rank: number
+  readonly rows: number
+  readonly columns: Readonly<Record<string, Int32Array | BigInt64Array | Float64Array | Float32Array | Uint8Array>>
+}
+
+/** One captured (step, layer) of one rank, or of the reference (`rank` -1): names, types and shapes of the dump format. */
+export interface NativeCapture {
+  readonly step: number
+  readonly layer: number
+  readonly rank: number
+  readonly tensors: readonly NativeTensor[]
+  /** Free text for what was left out and why (`kv: 3.2 GB is above the limit of 64 MB`), else absent. */
+  readonly leftOut?: string
+}
+
+export interface NativeTensor {
+  readonly name: string
+  readonly dtype: 'F64' | 'F32' | 'BF16' | 'I32' | 'I64' | 'U8'
+  readonly shape: readonly number[]
+  readonly data: ArrayBuffer
+}
