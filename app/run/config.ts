@@ -21,60 +21,192 @@ export const PRESET_NAMES = ['tiny', 'deepseek-v2-lite', 'deepseek-v3', 'kimi-k2
 export type PresetName = (typeof PRESET_NAMES)[number]
 
 const model = z.strictObject({
-  preset: field(z.enum(PRESET_NAMES).optional(), 'Preset', 'Model whose attention shape is used; other fields override it.'),
+  preset: field(
+    z.enum(PRESET_NAMES).optional(),
+    'Preset',
+    'Model whose attention shape is used; other fields override it.',
+  ),
   heads: field(count(1, 1024).default(16), 'Heads', 'Query heads of the whole model.'),
-  kvLoraRank: field(count(16, 512).multipleOf(16).default(512), 'Latent width', 'Width of the latent KV vector; values are this part of a key.', 'values'),
-  ropeDim: field(count(0, 256).multipleOf(16).default(64), 'Rope width', 'Width of the rotary part of a key.', 'values'),
+  kvLoraRank: field(
+    count(16, 512).multipleOf(16).default(512),
+    'Latent width',
+    'Width of the latent KV vector; values are this part of a key.',
+    'values',
+  ),
+  ropeDim: field(
+    count(0, 256).multipleOf(16).default(64),
+    'Rope width',
+    'Width of the rotary part of a key.',
+    'values',
+  ),
   layers: field(count(1, 512).default(4), 'Layers', 'Attention layers of the model.'),
-  measuredLayers: field(count(1, 512).optional(), 'Measured layers', 'Layers really computed; they stand for all layers and what is derived says scaled. Default: all.'),
+  measuredLayers: field(
+    count(1, 512).optional(),
+    'Measured layers',
+    'Layers really computed; they stand for all layers and what is derived says scaled. Default: all.',
+  ),
   kvHeads: field(count(1, 1024).optional(), 'KV heads', 'Key-value heads of grouped-query attention.'),
-  headDim: field(count(16, 1024).optional(), 'Head width', 'Head width of grouped-query attention.', 'values'),
-  softmaxScale: field(z.number().positive().max(1000).optional(), 'Softmax scale', 'Factor on scores before the softmax. Default: 1 / sqrt(latent + rope width).'),
+  headDim: field(
+    count(16, 1024).optional(),
+    'Head width',
+    'Head width of grouped-query attention.',
+    'values',
+  ),
+  softmaxScale: field(
+    z.number().positive().max(1000).optional(),
+    'Softmax scale',
+    'Factor on scores before the softmax. Default: 1 / sqrt(latent + rope width).',
+  ),
 })
 
 const parallel = z.strictObject({
-  mode: field(z.enum(['dcp', 'tp']).default('dcp'), 'Mode', 'dcp shards the KV cache over the ranks of a group; tp keeps all of it on each rank.'),
-  tpSize: field(count(1, 1024).default(4), 'TP size', 'Tensor-parallel ranks; heads are divided by it.', 'ranks'),
-  dcpSize: field(count(1, MAX_DCP_SIZE).default(4), 'DCP size', 'Ranks over which one KV cache is dealt out.', 'ranks'),
-  interleave: field(count(1, 1 << 20).default(1), 'Interleave', 'Consecutive tokens that go to one rank.', 'tokens'),
-  comm: field(z.enum(['ag_rs', 'a2a', 'p2p']).default('ag_rs'), 'Transport', 'How partials are exchanged before the merge.'),
-  wireDtype: field(z.enum(['out', 'fp32']).default('out'), 'Wire type', 'Type of partials in flight: that of the output, or fp32.'),
-  replicateQ: field(z.boolean().default(false), 'Replicate Q', 'Each rank computes the queries of all heads, so that no gather is needed.'),
+  mode: field(
+    z.enum(['dcp', 'tp']).default('dcp'),
+    'Mode',
+    'dcp shards the KV cache over the ranks of a group; tp keeps all of it on each rank.',
+  ),
+  tpSize: field(
+    count(1, 1024).default(4),
+    'TP size',
+    'Tensor-parallel ranks; heads are divided by it.',
+    'ranks',
+  ),
+  dcpSize: field(
+    count(1, MAX_DCP_SIZE).default(4),
+    'DCP size',
+    'Ranks over which one KV cache is dealt out.',
+    'ranks',
+  ),
+  interleave: field(
+    count(1, 1 << 20).default(1),
+    'Interleave',
+    'Consecutive tokens that go to one rank.',
+    'tokens',
+  ),
+  comm: field(
+    z.enum(['ag_rs', 'a2a', 'p2p']).default('ag_rs'),
+    'Transport',
+    'How partials are exchanged before the merge.',
+  ),
+  wireDtype: field(
+    z.enum(['out', 'fp32']).default('out'),
+    'Wire type',
+    'Type of partials in flight: that of the output, or fp32.',
+  ),
+  replicateQ: field(
+    z.boolean().default(false),
+    'Replicate Q',
+    'Each rank computes the queries of all heads, so that no gather is needed.',
+  ),
 })
 
 const cache = z.strictObject({
   pageSize: field(count(1, 1024).default(64), 'Page size', 'Tokens of one physical page.', 'tokens'),
-  kvDtype: field(z.enum(['fp32', 'bf16', 'fp8', 'fp8_ds_mla']).default('bf16'), 'KV type', 'Type of cached keys and values.'),
-  poolTokens: field(count(1, 2 ** 40).optional(), 'Pool', 'Tokens that the pool of one rank holds. Default: as many as the run needs.', 'tokens'),
-  allocation: field(z.enum(['sequential', 'shuffled']).default('sequential'), 'Page order', 'Order in which pages leave the pool.'),
+  kvDtype: field(
+    z.enum(['fp32', 'bf16', 'fp8', 'fp8_ds_mla']).default('bf16'),
+    'KV type',
+    'Type of cached keys and values.',
+  ),
+  poolTokens: field(
+    count(1, 2 ** 40).optional(),
+    'Pool',
+    'Tokens that the pool of one rank holds. Default: as many as the run needs.',
+    'tokens',
+  ),
+  allocation: field(
+    z.enum(['sequential', 'shuffled']).default('sequential'),
+    'Page order',
+    'Order in which pages leave the pool.',
+  ),
 })
 
 const request = z.strictObject({
-  contextLen: field(count(0, MAX_CONTEXT).default(1024), 'Context', 'Tokens in the cache before the first step.', 'tokens'),
+  contextLen: field(
+    count(0, MAX_CONTEXT).default(1024),
+    'Context',
+    'Tokens in the cache before the first step.',
+    'tokens',
+  ),
   count: field(count(1, 4096).default(1), 'Requests', 'Requests with this context.'),
 })
 
 const workload = z.strictObject({
-  requests: field(z.array(request).min(1).max(4096).prefault([{ contextLen: 1000, count: 2 }, { contextLen: 4096, count: 1 }, { contextLen: 3, count: 1 }]), 'Requests', 'The batch, as groups of equal contexts.'),
-  qLen: field(count(1, MAX_Q_LEN).default(1), 'Query length', 'Query tokens a request and step (more than 1: speculative verify).', 'tokens'),
-  acceptedPerStep: field(count(1, MAX_Q_LEN).optional(), 'Accepted', 'Tokens a step by which the context grows. Default: the query length.', 'tokens'),
+  requests: field(
+    z
+      .array(request)
+      .min(1)
+      .max(4096)
+      .prefault([
+        { contextLen: 1000, count: 2 },
+        { contextLen: 4096, count: 1 },
+        { contextLen: 3, count: 1 },
+      ]),
+    'Requests',
+    'The batch, as groups of equal contexts.',
+  ),
+  qLen: field(
+    count(1, MAX_Q_LEN).default(1),
+    'Query length',
+    'Query tokens a request and step (more than 1: speculative verify).',
+    'tokens',
+  ),
+  acceptedPerStep: field(
+    count(1, MAX_Q_LEN).optional(),
+    'Accepted',
+    'Tokens a step by which the context grows. Default: the query length.',
+    'tokens',
+  ),
   steps: field(count(1, 1_000_000).default(32), 'Steps', 'Decode steps that are traced.'),
-  warmup: field(count(0, 10_000).default(2), 'Warm-up', 'Steps before the first traced one; they leave the context as it is.'),
+  warmup: field(
+    count(0, 10_000).default(2),
+    'Warm-up',
+    'Steps before the first traced one; they leave the context as it is.',
+  ),
   seed: field(count(0, 2 ** 32 - 1).default(1), 'Seed', 'Fixes every key, value and query.'),
-  data: field(z.enum(['normal', 'needles']).default('normal'), 'Data', 'normal: independent normal values; needles: few keys dominate, so ranks differ in log-sum-exp.'),
-  topk: field(count(1, 1 << 20).optional(), 'Top-k', 'Sparse attention: keys that each query row attends to.', 'keys'),
+  data: field(
+    z.enum(['normal', 'needles']).default('normal'),
+    'Data',
+    'normal: independent normal values; needles: few keys dominate, so ranks differ in log-sum-exp.',
+  ),
+  topk: field(
+    count(1, 1 << 20).optional(),
+    'Top-k',
+    'Sparse attention: keys that each query row attends to.',
+    'keys',
+  ),
 })
 
 const engine = z.strictObject({
-  device: field(z.enum(['auto', 'cpu', 'cuda']).default('auto'), 'Device', 'auto takes a GPU when the engine can use one.'),
-  lseBase: field(z.enum(['e', '2']).default('e'), 'LSE base', 'Base of the log-sum-exp that the kernel returns.'),
-  emptyRow: field(z.enum(['neutral', 'unwritten', 'plusInf', 'nan']).default('neutral'), 'Empty rows', 'What the kernel leaves in rows without keys, before they are neutralised.'),
+  device: field(
+    z.enum(['auto', 'cpu', 'cuda']).default('auto'),
+    'Device',
+    'auto takes a GPU when the engine can use one.',
+  ),
+  lseBase: field(
+    z.enum(['e', '2']).default('e'),
+    'LSE base',
+    'Base of the log-sum-exp that the kernel returns.',
+  ),
+  emptyRow: field(
+    z.enum(['neutral', 'unwritten', 'plusInf', 'nan']).default('neutral'),
+    'Empty rows',
+    'What the kernel leaves in rows without keys, before they are neutralised.',
+  ),
   graph: field(z.boolean().default(false), 'Graph', 'Replay captured CUDA graphs.'),
-  restOfLayer: field(count(0, 2 ** 40).default(0), 'Rest of layer', 'Weight bytes that each rank reads per layer besides attention; 0 is off.', 'bytes'),
+  restOfLayer: field(
+    count(0, 2 ** 40).default(0),
+    'Rest of layer',
+    'Weight bytes that each rank reads per layer besides attention; 0 is off.',
+    'bytes',
+  ),
 })
 
 const serving = z.strictObject({
-  backend: field(z.string().min(1).max(64).optional(), 'Back-end', 'Serving back-end whose kernel and merge semantics are used.'),
+  backend: field(
+    z.string().min(1).max(64).optional(),
+    'Back-end',
+    'Serving back-end whose kernel and merge semantics are used.',
+  ),
   kernel: field(z.string().min(1).max(64).optional(), 'Kernel', 'Kernel of the back-end.'),
   versions: z.record(z.string().max(64), z.string().max(64)).optional(),
   draft: field(z.string().min(1).max(64).optional(), 'Draft model', 'Speculative draft model.'),
@@ -83,12 +215,24 @@ const serving = z.strictObject({
 })
 
 const check = z.strictObject({
-  rows: field(z.union([z.enum(['auto', 'all', 'none']), count(1, 1 << 20)]).default('auto'), 'Checked rows', 'Query rows compared with an unsharded fp64 reference: a number a step, or auto (costs no more than the step).'),
+  rows: field(
+    z.union([z.enum(['auto', 'all', 'none']), count(1, 1 << 20)]).default('auto'),
+    'Checked rows',
+    'Query rows compared with an unsharded fp64 reference: a number a step, or auto (costs no more than the step).',
+  ),
 })
 
 const capture = z.strictObject({
-  steps: field(z.union([z.enum(['last', 'none']), z.array(count(0, 999_999)).max(64)]).default('last'), 'Captured steps', 'Steps whose tensors are kept.'),
-  layers: field(z.array(count(0, 511)).max(64).default([0]), 'Captured layers', 'Layers whose tensors are kept.'),
+  steps: field(
+    z.union([z.enum(['last', 'none']), z.array(count(0, 999_999)).max(64)]).default('last'),
+    'Captured steps',
+    'Steps whose tensors are kept.',
+  ),
+  layers: field(
+    z.array(count(0, 511)).max(64).default([0]),
+    'Captured layers',
+    'Layers whose tensors are kept.',
+  ),
 })
 
 const fault = z.strictObject({

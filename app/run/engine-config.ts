@@ -45,7 +45,8 @@ export interface EngineConfig {
 export const defaultSoftmaxScale = (config: RunConfig): number =>
   config.model.softmaxScale ?? 1 / Math.sqrt(config.model.kvLoraRank + config.model.ropeDim)
 
-export const measuredLayers = (config: RunConfig): number => config.model.measuredLayers ?? config.model.layers
+export const measuredLayers = (config: RunConfig): number =>
+  config.model.measuredLayers ?? config.model.layers
 
 export const acceptedPerStep = (config: RunConfig): number =>
   config.workload.acceptedPerStep ?? config.workload.qLen
@@ -61,7 +62,8 @@ const checkRows = (rows: RunConfig['check']['rows']): number =>
 export const engineConfig = (config: RunConfig): EngineConfig => {
   const { parallel, cache, workload, engine, capture, model } = config
   if (parallel.comm === 'p2p') throw new Error('p2p is refused before the engine')
-  if (cache.kvDtype !== 'fp32' && cache.kvDtype !== 'bf16') throw new Error('kv type is refused before the engine')
+  if (cache.kvDtype !== 'fp32' && cache.kvDtype !== 'bf16')
+    throw new Error('kv type is refused before the engine')
   return {
     ranks: parallel.dcpSize,
     heads: kernelHeads(config),
@@ -88,7 +90,8 @@ export const engineConfig = (config: RunConfig): EngineConfig => {
     emptyRow: engine.emptyRow,
     restOfLayerBytes: engine.restOfLayer,
     checkRows: checkRows(config.check.rows),
-    captureSteps: capture.steps === 'last' ? [workload.steps - 1] : capture.steps === 'none' ? [] : capture.steps,
+    captureSteps:
+      capture.steps === 'last' ? [workload.steps - 1] : capture.steps === 'none' ? [] : capture.steps,
     captureLayers: capture.layers,
   }
 }

@@ -1,5 +1,11 @@
-import { z } from 'zod'
-import { PRESET_NAMES, type PresetName, type RunConfig, type RunConfigInput, runConfigSchema } from './config.ts'
+import type { z } from 'zod'
+import {
+  PRESET_NAMES,
+  type PresetName,
+  type RunConfig,
+  type RunConfigInput,
+  runConfigSchema,
+} from './config.ts'
 import { presetNamed } from './presets.ts'
 
 /** One violated rule: `path` in the configuration (`parallel.dcpSize`), and what must hold. */
@@ -52,21 +58,57 @@ export const configRules = (config: RunConfig): ConfigIssue[] => {
   const rule = (holds: boolean, path: string, message: string): void => {
     if (!holds) issues.push({ path, message })
   }
-  rule(parallel.tpSize % parallel.dcpSize === 0, 'parallel.dcpSize', `must divide tpSize (${parallel.tpSize}), got ${parallel.dcpSize}`)
-  rule(model.heads % parallel.tpSize === 0, 'model.heads', `must be divisible by tpSize (${parallel.tpSize}), got ${model.heads}`)
-  rule(parallel.mode === 'dcp' || parallel.dcpSize === 1, 'parallel.dcpSize', `must be 1 in tp mode, got ${parallel.dcpSize}`)
-  rule(cache.pageSize % parallel.interleave === 0, 'parallel.interleave', `must divide pageSize (${cache.pageSize}), got ${parallel.interleave}`)
+  rule(
+    parallel.tpSize % parallel.dcpSize === 0,
+    'parallel.dcpSize',
+    `must divide tpSize (${parallel.tpSize}), got ${parallel.dcpSize}`,
+  )
+  rule(
+    model.heads % parallel.tpSize === 0,
+    'model.heads',
+    `must be divisible by tpSize (${parallel.tpSize}), got ${model.heads}`,
+  )
+  rule(
+    parallel.mode === 'dcp' || parallel.dcpSize === 1,
+    'parallel.dcpSize',
+    `must be 1 in tp mode, got ${parallel.dcpSize}`,
+  )
+  rule(
+    cache.pageSize % parallel.interleave === 0,
+    'parallel.interleave',
+    `must divide pageSize (${cache.pageSize}), got ${parallel.interleave}`,
+  )
   if (issues.length === 0)
-    rule(kernelHeads(config) <= 128, 'model.heads', `heads * dcpSize / tpSize is at most 128 in one kernel, got ${kernelHeads(config)}`)
-  rule((model.measuredLayers ?? 1) <= model.layers, 'model.measuredLayers', `must be at most layers (${model.layers}), got ${model.measuredLayers}`)
-  rule((workload.acceptedPerStep ?? 1) <= workload.qLen, 'workload.acceptedPerStep', `must be at most qLen (${workload.qLen}), got ${workload.acceptedPerStep}`)
+    rule(
+      kernelHeads(config) <= 128,
+      'model.heads',
+      `heads * dcpSize / tpSize is at most 128 in one kernel, got ${kernelHeads(config)}`,
+    )
+  rule(
+    (model.measuredLayers ?? 1) <= model.layers,
+    'model.measuredLayers',
+    `must be at most layers (${model.layers}), got ${model.measuredLayers}`,
+  )
+  rule(
+    (workload.acceptedPerStep ?? 1) <= workload.qLen,
+    'workload.acceptedPerStep',
+    `must be at most qLen (${workload.qLen}), got ${workload.acceptedPerStep}`,
+  )
   const measured = model.measuredLayers ?? model.layers
   capture.layers.forEach((layer, i) => {
-    rule(layer < measured, `capture.layers[${i}]`, `must be below the measured layers (${measured}), got ${layer}`)
+    rule(
+      layer < measured,
+      `capture.layers[${i}]`,
+      `must be below the measured layers (${measured}), got ${layer}`,
+    )
   })
   if (Array.isArray(capture.steps))
     capture.steps.forEach((step, i) => {
-      rule(step < workload.steps, `capture.steps[${i}]`, `must be below steps (${workload.steps}), got ${step}`)
+      rule(
+        step < workload.steps,
+        `capture.steps[${i}]`,
+        `must be below steps (${workload.steps}), got ${step}`,
+      )
     })
   return issues
 }

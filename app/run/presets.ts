@@ -12,7 +12,13 @@ export interface Preset {
 }
 
 const mla = (heads: number, layers: number, mscale: number): RunConfigInput => ({
-  model: { heads, kvLoraRank: 512, ropeDim: 64, layers, softmaxScale: Number((mscale ** 2 / Math.sqrt(192)).toFixed(6)) },
+  model: {
+    heads,
+    kvLoraRank: 512,
+    ropeDim: 64,
+    layers,
+    softmaxScale: Number((mscale ** 2 / Math.sqrt(192)).toFixed(6)),
+  },
 })
 
 export const PRESETS: readonly Preset[] = [
@@ -34,7 +40,12 @@ export const PRESETS: readonly Preset[] = [
       },
     },
   },
-  { name: 'deepseek-v2-lite', title: 'DeepSeek-V2-Lite', config: mla(16, 27, 0.1 * 0.707 * Math.log(40) + 1) },
+  {
+    name: 'deepseek-v2-lite',
+    title: 'DeepSeek-V2-Lite',
+    // biome-ignore lint/suspicious/noApproximativeNumericConstant: mscale_all_dim as the model's config.json has it
+    config: mla(16, 27, 0.1 * 0.707 * Math.log(40) + 1),
+  },
   { name: 'deepseek-v3', title: 'DeepSeek-V3 / R1', config: mla(128, 61, 0.1 * Math.log(40) + 1) },
   { name: 'kimi-k2', title: 'Kimi-K2', config: mla(64, 61, 0.1 * Math.log(32) + 1) },
 ]

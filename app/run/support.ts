@@ -19,7 +19,11 @@ export const unsupported = (config: RunConfig): ConfigIssue[] => {
   refuse(cache.kvDtype === 'fp8_ds_mla', 'cache.kvDtype', 'an fp8_ds_mla cache')
   refuse(workload.topk !== undefined, 'workload.topk', 'sparse top-k attention')
   refuse(engine.graph, 'engine.graph', 'graph replay')
-  refuse(serving.backend !== undefined, 'serving.backend', `the back-end profile ${JSON.stringify(serving.backend)}`)
+  refuse(
+    serving.backend !== undefined,
+    'serving.backend',
+    `the back-end profile ${JSON.stringify(serving.backend)}`,
+  )
   refuse(serving.kernel !== undefined, 'serving.kernel', 'a back-end kernel')
   refuse(serving.versions !== undefined, 'serving.versions', 'a back-end version')
   refuse(serving.draft !== undefined, 'serving.draft', 'a draft model')

@@ -7,7 +7,17 @@ export const TABLE_NAMES = ['spans', 'rows', 'pages', 'steps', 'events', 'points
 export type TableName = (typeof TABLE_NAMES)[number]
 
 /** `stage`, `provenance`, `kind`, `severity` travel as codes (uint8, see stages.ts) and are stored as text. */
-export type ColumnType = 'i32' | 'i64' | 'f64' | 'f32' | 'bool' | 'text' | 'stage' | 'provenance' | 'kind' | 'severity'
+export type ColumnType =
+  | 'i32'
+  | 'i64'
+  | 'f64'
+  | 'f32'
+  | 'bool'
+  | 'text'
+  | 'stage'
+  | 'provenance'
+  | 'kind'
+  | 'severity'
 
 export interface Column {
   readonly name: string
@@ -24,7 +34,12 @@ export interface Table {
   readonly columns: readonly Column[]
 }
 
-const column = (name: string, type: ColumnType, doc: string, more: { unit?: string; none?: number } = {}): Column => ({
+const column = (
+  name: string,
+  type: ColumnType,
+  doc: string,
+  more: { unit?: string; none?: number } = {},
+): Column => ({
   name,
   type,
   doc,
@@ -48,9 +63,14 @@ export const TABLES: Readonly<Record<TableName, Table>> = {
       column('dur_ns', 'i64', 'Duration.', { unit: 'ns' }),
       column('bytes', 'i64', 'Bytes read, or received by a collective.', { unit: 'bytes' }),
       column('flops', 'i64', 'Floating-point operations.'),
-      column('collective_seq', 'i32', 'Number of the collective in the run, the same on all ranks.', { none: -1 }),
+      column('collective_seq', 'i32', 'Number of the collective in the run, the same on all ranks.', {
+        none: -1,
+      }),
       column('enter_ns', 'i64', 'When this rank entered the collective.', { unit: 'ns', none: -1 }),
-      column('last_enter_ns', 'i64', 'When the last rank entered it: waiting = last_enter_ns - enter_ns.', { unit: 'ns', none: -1 }),
+      column('last_enter_ns', 'i64', 'When the last rank entered it: waiting = last_enter_ns - enter_ns.', {
+        unit: 'ns',
+        none: -1,
+      }),
       column('provenance', 'provenance', 'Where the duration comes from.'),
     ],
   },
@@ -95,7 +115,12 @@ export const TABLES: Readonly<Record<TableName, Table>> = {
       column('device_ns', 'i64', 'Time of the device for all ranks.', { unit: 'ns' }),
       column('tokens', 'i32', 'Accepted tokens over the batch.', { unit: 'tokens' }),
       column('tokens_per_s', 'f64', 'Accepted tokens by time, for the whole model.', { unit: 'tokens/s' }),
-      column('max_abs_err', 'f64', 'Largest absolute error against the reference; NULL when nothing was checked.', { none: Number.NaN }),
+      column(
+        'max_abs_err',
+        'f64',
+        'Largest absolute error against the reference; NULL when nothing was checked.',
+        { none: Number.NaN },
+      ),
       column('max_rel_err', 'f64', 'Largest relative error of one (row, head).', { none: Number.NaN }),
       column('checked_rows', 'i32', '(row, head) pairs compared with the reference.'),
       column('graph_replayed', 'bool', 'The step was a graph replay.'),
@@ -151,7 +176,13 @@ export const TABLES: Readonly<Record<TableName, Table>> = {
 }
 
 /** Typed array that carries a column between native engine, engine host and store. */
-export type ColumnData = Int32Array | BigInt64Array | Float64Array | Float32Array | Uint8Array | readonly string[]
+export type ColumnData =
+  | Int32Array
+  | BigInt64Array
+  | Float64Array
+  | Float32Array
+  | Uint8Array
+  | readonly string[]
 
 /** Rows of one table as struct of arrays; `rank` is -1 for tables that are not per rank. */
 export interface TraceChunk {

@@ -70,7 +70,9 @@ export interface NativeChunk {
   /** -1 for tables that are not per rank. */
   readonly rank: number
   readonly rows: number
-  readonly columns: Readonly<Record<string, Int32Array | BigInt64Array | Float64Array | Float32Array | Uint8Array>>
+  readonly columns: Readonly<
+    Record<string, Int32Array | BigInt64Array | Float64Array | Float32Array | Uint8Array>
+  >
 }
 
 /** One captured (step, layer) of one rank, or of the reference (`rank` -1): names, types and shapes of the dump format. */

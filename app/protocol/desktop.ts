@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { RUN_STATUSES } from '../trace/manifest.ts'
+
+/** State that main owns and every window shows. */
+const processState = z.discriminatedUnion('status', [
+  z.strictObject({ status: z.literal('starting') }),
+  z.strictObject({ status: z.literal('ready'), pid: z.int() }),
+  /** Died or hangs; `message` says what happened and what was kept. The window offers a restart. */
+  z.strictObject({ status: z.literal('crashed'), message: z.string() }),
+])
+export type ProcessState = z.output<typeof processState>
+
+export const desktopStateSchema = z.strictObject({
+  engine: processState,
+  store: processState,
+  /** The run in progress, else null. */
+  activeRun: z
+    .strictObject({
+      id: z.string(),
+      phase: z.enum(['starting', 'filling', 'running', 'paused', 'finishing']),
+      fraction: z.number(),
+    })
+    .nullable(),
+  /** How the last run of this session ended. */
+  lastRun: z
+    .strictObject({ id: z.string(), status: z.enum(RUN_STATUSES), error: z.string().optional() })
+    .nullable(),
+  runtime: z.strictObject({
+    app: z.string(),
+    electron: z.string(),
+    chrome: z.string(),
+    node: z.string(),
+    engine: z.string(),
+    device: z.string(),
+  }),
+})
+export type DesktopState = z.output<typeof desktopStateSchema>
+
+/** Answer to a command: a refusal is a sentence for the person, with the fields it is about. */
+export const commandResultSchema = z.discriminatedUnion('ok', [
+  z.strictObject({ ok: z.literal(true), run: z.string().optional() }),
+  z.strictObject({
+    ok: z.literal(false),
+    message: z.string(),
+    issues: z.array(z.strictObject({ path: z.string(), message: z.string() })),
+  }),
+])
+export type CommandResult = z.output<typeof commandResultSchema>
+
+/** One entry a channel: the renderer invokes, main answers. Every payload is parsed on arrival. */
+export const desktopCommands = {
+  /** `config` is parsed by parseRunConfig in main; the renderer's own check is only for typing comfort. */
+  startRun: { params: z.strictObject({ config: z.unknown(), name: z.string().max(120).optional() }) },
+  pauseRun: { params: z.strictObject({}) },
+  resumeRun: { params: z.strictObject({}) },
+  stopRun: { params: z.strictObject({}) },
+  restart: { params: z.strictObject({ process: z.enum(['engine', 'store']) }) },
+  /** Asks for a bundle folder; `ok` without `run` when cancelled. */
+  openBundle: { params: z.strictObject({}) },
+  /** Shows the bundle in the file manager. */
+  revealRun: { params: z.strictObject({ run: z.string() }) },
+  setTheme: { params: z.strictObject({ theme: z.enum(['system', 'light', 'dark']) }) },
+} as const
+export type DesktopCommand = keyof typeof desktopCommands
+export type DesktopParams<C extends DesktopCommand> = z.input<(typeof desktopCommands)[C]['params']>
+
+/** What the preload puts on `window.dcpscope`: the renderer's only way out besides the store's port. */
+export interface DesktopBridge {
+  invoke<C extends DesktopCommand>(command: C, params: DesktopParams<C>): Promise<CommandResult>
+  getState(): Promise<DesktopState>
+  /** Calls back with each new state; returns the unsubscriber. */
+  onState(listener: (state: DesktopState) => void): () => void
+  /** Asks main for a port to the store; it arrives as a window message `{type: STORE_PORT}` with one port. */
+  requestStorePort(): void
+}
+
+export const STORE_PORT = 'dcpscope:store-port'
+export const CHANNEL = {
+  command: 'dcpscope:command',
+  getState: 'dcpscope:get-state',
+  state: 'dcpscope:state',
+  requestPort: 'dcpscope:request-port',
+  port: 'dcpscope:port',
+} as const

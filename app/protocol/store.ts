@@ -1,0 +1,256 @@
+import { z } from 'zod'
+import { manifestSchema, RUN_STATUSES } from '../trace/manifest.ts'
+
+/**
+ * What the renderer and the command line ask of the store. One entry a method: `params` and `result` are
+ * schemas, so both ends validate and TypeScript knows the pair. A run is named by an opaque id; only main and
+ * the command line know paths.
+ *
+ * Times are nanoseconds on the clock of the run as float64 (exact below 2^53 ns, 104 days).
+ */
+const runId = z.string().min(1).max(200)
+const int = z.int()
+const f64 = z.instanceof(Float64Array)
+const f32 = z.instanceof(Float32Array)
+const i32 = z.instanceof(Int32Array)
+const u8 = z.instanceof(Uint8Array)
+
+const runRef = z.strictObject({
+  id: runId,
+  name: z.string(),
+  createdAt: z.string(),
+  status: z.enum(RUN_STATUSES),
+  /** Short line: model, ranks, contexts. */
+  title: z.string(),
+})
+export type RunRef = z.output<typeof runRef>
+
+const runInfo = z.strictObject({
+  id: runId,
+  manifest: manifestSchema,
+  /** Traced steps so far. */
+  steps: int,
+  ranks: int,
+  /** Time range of the spans so far. */
+  startNs: z.number(),
+  endNs: z.number(),
+  spanCount: z.number(),
+  captures: z.array(z.strictObject({ step: int, layer: int })),
+})
+export type RunInfo = z.output<typeof runInfo>
+
+/** Live numbers, pushed while the run goes on (about ten a second) and once when it ends. */
+export const progressSchema = z.strictObject({
+  id: runId,
+  status: z.enum(RUN_STATUSES),
+  error: z.string().optional(),
+  steps: int,
+  totalSteps: int,
+  /** Mean of the recent steps, whole model. */
+  tokensPerSecond: z.number(),
+  lastStepMs: z.number(),
+  maxRelErr: z.number().nullable(),
+  checkedRows: int,
+  endNs: z.number(),
+  events: int,
+  dropped: int,
+})
+export type Progress = z.output<typeof progressSchema>
+
+export const storeMethods = {
+  /** Runs in the folder of runs, newest first. */
+  listRuns: { params: z.strictObject({}), result: z.array(runRef) },
+  runInfo: { params: z.strictObject({ run: runId }), result: runInfo },
+  /**
+   * Spans of `ranks` that overlap [startNs, endNs), sorted by rank, then start. Where a rank has more than
+   * `buckets` spans there, spans of one rank are merged into at most `buckets` equal parts of the range:
+   * `count` > 1 spans, `stage` the one with the longest share, start and duration their hull.
+   * `busyNs` is the covered time. All arrays have one entry an item.
+   */
+  spanTile: {
+    params: z.strictObject({
+      run: runId,
+      ranks: z.array(int).max(64),
+      startNs: z.number(),
+      endNs: z.number(),
+      buckets: int.min(1).max(4096),
+    }),
+    result: z.strictObject({
+      startNs: z.number(),
+      endNs: z.number(),
+      rank: i32,
+      start: f64,
+      dur: f64,
+      busy: f64,
+      stage: u8,
+      step: i32,
+      layer: i32,
+      count: i32,
+    }),
+  },
+  /** The span of `rank` that starts at or last before `atNs` and covers it, with every column; null in a gap. */
+  spanAt: {
+    params: z.strictObject({ run: runId, rank: int, atNs: z.number() }),
+    result: z
+      .strictObject({
+        step: int,
+        layer: int,
+        stage: int,
+        startNs: z.number(),
+        durNs: z.number(),
+        bytes: z.number(),
+        flops: z.number(),
+        collectiveSeq: int.nullable(),
+        enterNs: z.number().nullable(),
+        lastEnterNs: z.number().nullable(),
+        provenance: z.string(),
+      })
+      .nullable(),
+  },
+  /** Steps from `from` on, at most `max` (thinned evenly when there are more), as columns. */
+  steps: {
+    params: z.strictObject({ run: runId, from: int.min(0), max: int.min(1).max(100_000) }),
+    result: z.strictObject({
+      step: i32,
+      startNs: f64,
+      wallNs: f64,
+      tokensPerSecond: f64,
+      maxRelErr: f64,
+      checkedRows: i32,
+    }),
+  },
+  /** Median and 95th percentile of each stage's duration a layer, and its share of the ranks' time. */
+  stages: {
+    params: z.strictObject({ run: runId }),
+    result: z.array(
+      z.strictObject({
+        stage: z.string(),
+        p50Us: z.number(),
+        p95Us: z.number(),
+        share: z.number(),
+        waitShare: z.number(),
+      }),
+    ),
+  },
+  /** Physical page of each block-table column of a request at a step (the same on all ranks); -1 not allocated. */
+  blockTable: {
+    params: z.strictObject({ run: runId, step: int, request: int }),
+    result: z.strictObject({ pages: i32 }),
+  },
+  /** Row statistics of one step and layer over all ranks, as columns of the `rows` table. */
+  rows: {
+    params: z.strictObject({ run: runId, step: int, layer: int }),
+    result: z.strictObject({
+      rank: i32,
+      request: i32,
+      qIndex: i32,
+      globalLen: i32,
+      localLen: i32,
+      visibleKeys: i32,
+      empty: u8,
+      outNan: i32,
+      outInf: i32,
+      outAbsmax: f32,
+      lseNan: i32,
+      lseMin: f32,
+      lseMax: f32,
+    }),
+  },
+  events: {
+    params: z.strictObject({ run: runId, limit: int.min(1).max(10_000) }),
+    result: z.array(
+      z.strictObject({
+        step: int,
+        layer: int,
+        rank: int.nullable(),
+        request: int.nullable(),
+        timeNs: z.number(),
+        kind: z.string(),
+        severity: z.string(),
+        message: z.string(),
+        detail: z.string(),
+      }),
+    ),
+  },
+  /** Shape of a captured (step, layer): T rows, H heads, c ranks, and which request and query index a row is. */
+  capture: {
+    params: z.strictObject({ run: runId, step: int, layer: int }),
+    result: z.strictObject({
+      rows: int,
+      heads: int,
+      ranks: int,
+      width: int,
+      lseBase: z.enum(['e', '2']),
+      request: i32,
+      qIndex: i32,
+      /** Local length of each (rank, row), [c * T]. */
+      visibleKeys: i32,
+      hasReference: z.boolean(),
+      /** Relative error of the merged output against the reference, [T * H] row major; NaN without reference. */
+      relErr: f32,
+    }),
+  },
+  /** Everything that the merge of one row and head saw: partials [c * width], lse [c], merged and reference [width]. */
+  mergeRow: {
+    params: z.strictObject({ run: runId, step: int, layer: int, row: int, head: int }),
+    result: z.strictObject({
+      lse: f32,
+      out: f32,
+      lseKernel: f32,
+      outKernel: f32,
+      merged: f32,
+      /** Rank that holds the head after the merge. */
+      mergedRank: int,
+      reference: f64.nullable(),
+      referenceLse: z.number().nullable(),
+    }),
+  },
+  /** SQL over the bundle's tables (`spans`, `rows`, ...; `rank` is a column). Read-only; at most `limit` rows. */
+  query: {
+    params: z.strictObject({ run: runId, sql: z.string().max(100_000), limit: int.min(1).max(1_000_000) }),
+    result: z.strictObject({
+      columns: z.array(z.string()),
+      rows: z.array(z.array(z.unknown())),
+      truncated: z.boolean(),
+    }),
+  },
+} as const
+
+export type StoreMethod = keyof typeof storeMethods
+export type StoreParams<M extends StoreMethod> = z.input<(typeof storeMethods)[M]['params']>
+export type StoreResult<M extends StoreMethod> = z.output<(typeof storeMethods)[M]['result']>
+
+export const storeRequestSchema = z.strictObject({
+  id: int,
+  method: z.enum(Object.keys(storeMethods) as [StoreMethod, ...StoreMethod[]]),
+  params: z.unknown(),
+})
+export type StoreRequest = z.output<typeof storeRequestSchema>
+
+/** Store -> renderer: one reply a request, and progress without being asked. */
+export const storeReplySchema = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('result'), id: int, result: z.unknown() }),
+  z.strictObject({ type: z.literal('error'), id: int, message: z.string() }),
+  z.strictObject({ type: z.literal('progress'), progress: progressSchema }),
+])
+export type StoreReply = z.output<typeof storeReplySchema>
+
+/** Commands from main or the command line to the store, which alone know paths. */
+export const storeCommandSchema = z.discriminatedUnion('type', [
+  /** Folder whose `*.dcp` are listed. */
+  z.strictObject({ type: z.literal('runsFolder'), folder: z.string() }),
+  /** Makes a bundle known under an id; answered by `opened` or `refused`. */
+  z.strictObject({ type: z.literal('open'), seq: int, folder: z.string() }),
+  /** A run whose engine or store died: mark `interrupted` with this reason if it still says running. */
+  z.strictObject({ type: z.literal('interrupt'), bundle: z.string(), reason: z.string() }),
+  z.strictObject({ type: z.literal('ping'), seq: int }),
+])
+export type StoreCommand = z.output<typeof storeCommandSchema>
+
+export const storeEventSchema = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('ready') }),
+  z.strictObject({ type: z.literal('opened'), seq: int, run: runId }),
+  z.strictObject({ type: z.literal('refused'), seq: int, message: z.string() }),
+  z.strictObject({ type: z.literal('pong'), seq: int }),
+])
+export type StoreEvent = z.output<typeof storeEventSchema>

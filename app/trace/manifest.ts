@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import { runConfigSchema } from '../run/config.ts'
+import { PROVENANCES, STAGES } from './stages.ts'
+
+/**
+ * `run.json` of a bundle. FORMAT_VERSION rises when a reader of the older version would misread the bundle;
+ * docs/format.md keeps the changelog and `upgrade.ts` beside the store the upgraders.
+ */
+export const FORMAT_VERSION = 1
+
+export const RUN_STATUSES = ['running', 'complete', 'stopped', 'interrupted', 'failed'] as const
+export type RunStatus = (typeof RUN_STATUSES)[number]
+
+const micros = z.strictObject({ p50Us: z.number(), p95Us: z.number() })
+
+/** Numbers of a finished (or stopped) run; the same object stands in `run --json`. */
+export const summarySchema = z.strictObject({
+  device: z.string(),
+  backend: z.string(),
+  ranks: z.int(),
+  steps: z.int(),
+  tokensPerSecond: z.number(),
+  provenance: z.enum(PROVENANCES),
+  stepMs: z.strictObject({ p50: z.number(), p95: z.number() }),
+  stages: z.partialRecord(z.enum(STAGES), micros),
+  check: z.strictObject({
+    checkedRows: z.int(),
+    /** null when nothing was checked. */
+    maxAbsErr: z.number().nullable(),
+    maxRelErr: z.number().nullable(),
+    /** Rows of the `rows` table with a NaN in out or lse, and rows without keys. */
+    nanRows: z.int(),
+    emptyRows: z.int(),
+    /** Relative error above which the check fails; ok is false when it was passed or a merged value is NaN. */
+    tolerance: z.number(),
+    ok: z.boolean(),
+  }),
+  dropped: z.int(),
+})
+export type RunSummary = z.output<typeof summarySchema>
+
+export const manifestSchema = z.strictObject({
+  format: z.literal('dcpscope-run'),
+  formatVersion: z.int().min(1),
+  name: z.string(),
+  status: z.enum(RUN_STATUSES),
+  /** Set when status is `failed` or `interrupted`: what happened, what was kept. */
+  error: z.string().optional(),
+  config: runConfigSchema,
+  devices: z.array(z.strictObject({ name: z.string(), kind: z.enum(['cpu', 'cuda']), detail: z.string() })),
+  versions: z.record(z.string(), z.string()),
+  clock: z.strictObject({
+    /** Wall time of clock zero, ISO 8601 UTC. */
+    base: z.string(),
+    /** How the ranks' clocks were aligned, and within how much. */
+    alignment: z.string(),
+    uncertaintyNs: z.number(),
+  }),
+  createdAt: z.string(),
+  endedAt: z.string().optional(),
+  /** Process that writes the bundle while status is `running`. */
+  writer: z.strictObject({ pid: z.int(), host: z.string() }).optional(),
+  summary: summarySchema.optional(),
+  /** What a capture had to leave out, and why. */
+  captureNotes: z.array(z.string()).optional(),
+})
+export type Manifest = z.output<typeof manifestSchema>
