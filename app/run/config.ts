@@ -14,6 +14,7 @@ const count = (min: number, max: number) => z.int().min(min).max(max)
 export const MAX_DCP_SIZE = 64
 export const MAX_HEADS = 128
 export const MAX_Q_LEN = 8
+export const MAX_REQUESTS = 4096
 /** Longest context of one request, in tokens (16 Mi). */
 export const MAX_CONTEXT = 1 << 24
 

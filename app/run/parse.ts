@@ -1,5 +1,7 @@
 import type { z } from 'zod'
 import {
+  MAX_HEADS,
+  MAX_REQUESTS,
   PRESET_NAMES,
   type PresetName,
   type RunConfig,
@@ -23,14 +25,73 @@ const pathText = (path: readonly PropertyKey[]): string =>
     '',
   )
 
+const shown = (value: unknown): string => {
+  const text =
+    typeof value === 'string'
+      ? JSON.stringify(value)
+      : Array.isArray(value)
+        ? 'a list'
+        : typeof value === 'object' && value !== null
+          ? 'an object'
+          : String(value)
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text
+}
+
+const article = (expected: string): string =>
+  ({
+    int: 'a whole number',
+    number: 'a number',
+    string: 'text',
+    boolean: 'true or false',
+    array: 'a list',
+    object: 'an object',
+    record: 'an object',
+  })[expected] ?? expected
+
+const itemsOf = (origin: string): string =>
+  origin === 'array' ? ' entries' : origin === 'string' ? ' characters' : ''
+
+/** The rule that an issue breaks, in the words of every message: `must be at least 1, got 0`. */
+const ruleText: z.core.$ZodErrorMap = (issue) => {
+  const got = `, got ${shown(issue.input)}`
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${article(issue.expected)}${issue.input === undefined ? '' : got}`
+    case 'too_small':
+      return `must ${itemsOf(issue.origin) === '' ? 'be' : 'have'} ${issue.inclusive === false ? 'above' : 'at least'} ${issue.minimum}${itemsOf(issue.origin)}${itemsOf(issue.origin) === '' ? got : ''}`
+    case 'too_big':
+      return `must ${itemsOf(issue.origin) === '' ? 'be' : 'have'} ${issue.inclusive === false ? 'below' : 'at most'} ${issue.maximum}${itemsOf(issue.origin)}${itemsOf(issue.origin) === '' ? got : ''}`
+    case 'invalid_value':
+      return `must be ${issue.values.map((v) => String(v)).join(' or ')}${got}`
+    case 'not_multiple_of':
+      return `must be a multiple of ${issue.divisor}${got}`
+    case 'unrecognized_keys':
+      return 'is not a known key'
+    default:
+      return undefined
+  }
+}
+
 const issueOf = (issue: z.core.$ZodIssue): ConfigIssue[] => {
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({ path: pathText([...issue.path, key]), message: 'is not a known key' }))
-  if (issue.code === 'invalid_union') {
-    const inner = issue.errors.flat().map((e) => e.message.replace(/^Invalid [a-z]+: /, ''))
-    return [{ path: pathText(issue.path), message: inner.join(', or ') || issue.message }]
-  }
-  return [{ path: pathText(issue.path), message: issue.message.replace(/^Invalid [a-z]+: /, '') }]
+  if (issue.code === 'invalid_union')
+    return [{ path: pathText(issue.path), message: unionText(issue.errors) }]
+  return [{ path: pathText(issue.path), message: issue.message }]
+}
+
+/** The alternatives of a union in one sentence; the branch that nearly matched speaks alone. */
+const unionText = (branches: readonly (readonly z.core.$ZodIssue[])[]): string => {
+  const near = branches.find((issues) =>
+    issues.every((i) => i.code !== 'invalid_type' && i.code !== 'invalid_value'),
+  )
+  if (near?.[0] !== undefined) return near[0].message
+  const texts = branches.flatMap((issues) => issues.slice(0, 1).map((i) => i.message))
+  const got = /, got .*$/.exec(texts[0] ?? '')?.[0] ?? ''
+  return `${texts
+    .map((t) => t.replace(/, got .*$/, ''))
+    .join(', or ')
+    .replaceAll(', or must be ', ' or ')}${got}`
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -39,12 +100,10 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 /** `over` on top of `base`; arrays and scalars replace, records merge. */
 const merged = (base: unknown, over: unknown): unknown => {
   if (!isRecord(base) || !isRecord(over)) return over === undefined ? base : over
-  const out: Record<string, unknown> = { ...base }
-  for (const key of Object.keys(over)) {
-    if (key === '__proto__') continue
-    out[key] = merged(out[key], over[key])
-  }
-  return out
+  // A Map, so that a key named __proto__ stays a key and is refused like any other unknown one.
+  const out = new Map(Object.entries(base))
+  for (const [key, value] of Object.entries(over)) out.set(key, merged(out.get(key), value))
+  return Object.fromEntries(out)
 }
 
 /** Heads that the kernel of one rank sees after the gather: heads * dcpSize / tpSize. */
@@ -80,9 +139,9 @@ export const configRules = (config: RunConfig): ConfigIssue[] => {
   )
   if (issues.length === 0)
     rule(
-      kernelHeads(config) <= 128,
+      kernelHeads(config) <= MAX_HEADS,
       'model.heads',
-      `heads * dcpSize / tpSize is at most 128 in one kernel, got ${kernelHeads(config)}`,
+      `heads * dcpSize / tpSize must be at most ${MAX_HEADS}, got ${kernelHeads(config)}`,
     )
   rule(
     (model.measuredLayers ?? 1) <= model.layers,
@@ -93,6 +152,12 @@ export const configRules = (config: RunConfig): ConfigIssue[] => {
     (workload.acceptedPerStep ?? 1) <= workload.qLen,
     'workload.acceptedPerStep',
     `must be at most qLen (${workload.qLen}), got ${workload.acceptedPerStep}`,
+  )
+  const requests = workload.requests.reduce((sum, group) => sum + group.count, 0)
+  rule(
+    requests <= MAX_REQUESTS,
+    'workload.requests',
+    `must be at most ${MAX_REQUESTS} requests together, got ${requests}`,
   )
   const measured = model.measuredLayers ?? model.layers
   capture.layers.forEach((layer, i) => {
@@ -118,13 +183,13 @@ export const configRules = (config: RunConfig): ConfigIssue[] => {
  * the given fields, defaults below both. Never throws on bad input.
  */
 export const parseRunConfig = (input: unknown, preset?: PresetName): ParsedConfig => {
-  if (!isRecord(input)) return { ok: false, issues: [{ path: '', message: 'expected an object' }] }
+  if (!isRecord(input)) return { ok: false, issues: [{ path: '', message: 'must be an object' }] }
   const named = preset ?? (isRecord(input.model) ? input.model.preset : undefined)
   const base: RunConfigInput =
     typeof named === 'string' && (PRESET_NAMES as readonly string[]).includes(named)
       ? (merged(presetNamed(named as PresetName).config, { model: { preset: named } }) as RunConfigInput)
       : {}
-  const parsed = runConfigSchema.safeParse(merged(base, input))
+  const parsed = runConfigSchema.safeParse(merged(base, input), { error: ruleText })
   if (!parsed.success) return { ok: false, issues: parsed.error.issues.flatMap(issueOf) }
   const issues = configRules(parsed.data)
   return issues.length > 0 ? { ok: false, issues } : { ok: true, config: parsed.data }

@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest'
+import { type RunConfig, runConfigSchema } from '../../../app/run/config.ts'
+import { contextLens, engineConfig } from '../../../app/run/engine-config.ts'
+import { issueText, kernelHeads, parseRunConfig } from '../../../app/run/parse.ts'
+import { PRESETS } from '../../../app/run/presets.ts'
+import { unsupported } from '../../../app/run/support.ts'
+
+const accepted = (input: unknown): RunConfig => {
+  const parsed = parseRunConfig(input)
+  if (!parsed.ok) throw new Error(parsed.issues.map(issueText).join('; '))
+  return parsed.config
+}
+
+const refusals = (input: unknown): string[] => {
+  const parsed = parseRunConfig(input)
+  return parsed.ok ? [] : parsed.issues.map(issueText)
+}
+
+describe('a run configuration', () => {
+  it('is complete from nothing, because everything has a default', () => {
+    const config = accepted({})
+    expect(config.parallel).toMatchObject({
+      mode: 'dcp',
+      tpSize: 4,
+      dcpSize: 4,
+      interleave: 1,
+      comm: 'ag_rs',
+    })
+    expect(unsupported(config)).toEqual([])
+  })
+
+  it('reads back what it wrote', () => {
+    const config = accepted({ parallel: { dcpSize: 2 }, workload: { qLen: 3 } })
+    expect(accepted(JSON.parse(JSON.stringify(config)))).toEqual(config)
+  })
+
+  it.each([
+    [{ model: { heads: 0 } }, 'model.heads: must be at least 1, got 0'],
+    [{ model: { heads: 'many' } }, 'model.heads: must be a number, got "many"'],
+    [{ model: { heads: 16.5 } }, 'model.heads: must be a whole number, got 16.5'],
+    [{ model: { kvLoraRank: 500 } }, 'model.kvLoraRank: must be a multiple of 16, got 500'],
+    [{ parallel: { tpSize: 8, dcpSize: 3 } }, 'parallel.dcpSize: must divide tpSize (8), got 3'],
+    [{ parallel: { tpSize: 3, dcpSize: 3 } }, 'model.heads: must be divisible by tpSize (3), got 16'],
+    [{ parallel: { interleave: 3 } }, 'parallel.interleave: must divide pageSize (64), got 3'],
+    [{ parallel: { mode: 'tp' } }, 'parallel.dcpSize: must be 1 in tp mode, got 4'],
+    [{ parallel: { comm: 'nccl' } }, 'parallel.comm: must be ag_rs or a2a or p2p, got "nccl"'],
+    [
+      { workload: { requests: [{ contextLen: -1 }] } },
+      'workload.requests[0].contextLen: must be at least 0, got -1',
+    ],
+    [
+      { workload: { requests: [{ contextLen: 1e12 }] } },
+      'workload.requests[0].contextLen: must be at most 16777216, got 1000000000000',
+    ],
+    [{ workload: { requests: [] } }, 'workload.requests: must have at least 1 entries'],
+    [
+      { workload: { requests: [{ count: 4096 }, { count: 1 }] } },
+      'workload.requests: must be at most 4096 requests together, got 4097',
+    ],
+    [
+      { workload: { qLen: 2, acceptedPerStep: 3 } },
+      'workload.acceptedPerStep: must be at most qLen (2), got 3',
+    ],
+    [{ check: { rows: 'some' } }, 'check.rows: must be auto or all or none or a number, got "some"'],
+    [{ check: { rows: 0 } }, 'check.rows: must be at least 1, got 0'],
+    [{ capture: { steps: [32] } }, 'capture.steps[0]: must be below steps (32), got 32'],
+    [{ parallel: { dpcSize: 2 } }, 'parallel.dpcSize: is not a known key'],
+    [{ model: { heads: 256 } }, 'model.heads: heads * dcpSize / tpSize must be at most 128, got 256'],
+    [[], 'must be an object'],
+    [null, 'must be an object'],
+  ])('refuses %j by path and rule', (input, message) => {
+    expect(refusals(input)).toEqual([message])
+  })
+
+  it('names every broken rule at once', () => {
+    expect(refusals({ model: { heads: 0 }, cache: { pageSize: -4 }, extra: 1 })).toHaveLength(3)
+  })
+
+  it('refuses __proto__ like any unknown key', () => {
+    const input: unknown = JSON.parse(
+      '{"__proto__": {"polluted": true}, "model": {"__proto__": {"heads": 3}}}',
+    )
+    expect(refusals(input)).toEqual(['model.__proto__: is not a known key', '__proto__: is not a known key'])
+    expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
+  })
+
+  it('says the same words for a field in form, help and errors: each has a title and a description', () => {
+    const sections = Object.entries(runConfigSchema.shape)
+    for (const [name, section] of sections) {
+      expect(section.meta()?.title, name).toBeTypeOf('string')
+      expect(section.meta()?.description, name).toBeTypeOf('string')
+    }
+  })
+})
+
+describe('presets', () => {
+  it.each(PRESETS.map((p) => [p.name]))('%s gives a configuration that the engine takes', (name) => {
+    const parsed = parseRunConfig({}, name)
+    expect(parsed).toMatchObject({ ok: true, config: { model: { preset: name } } })
+    if (parsed.ok) expect(unsupported(parsed.config)).toEqual([])
+  })
+
+  it('lie below what the user wrote', () => {
+    expect(accepted({ model: { preset: 'deepseek-v3', layers: 2 } }).model).toMatchObject({
+      heads: 128,
+      layers: 2,
+    })
+  })
+
+  it('have the attention shapes and softmax scales of the published models', () => {
+    expect(accepted({ model: { preset: 'deepseek-v3' } }).model).toMatchObject({
+      heads: 128,
+      layers: 61,
+      softmaxScale: 0.135234,
+    })
+    expect(accepted({ model: { preset: 'kimi-k2' } }).model).toMatchObject({ heads: 64, layers: 61 })
+    expect(accepted({ model: { preset: 'deepseek-v2-lite' } }).model).toMatchObject({ heads: 16, layers: 27 })
+  })
+})
+
+describe('what the engine cannot do yet', () => {
+  it.each([
+    [{ engine: { device: 'cuda' } }, 'engine.device'],
+    [{ cache: { kvDtype: 'fp8' } }, 'cache.kvDtype'],
+    [{ cache: { kvDtype: 'fp8_ds_mla' } }, 'cache.kvDtype'],
+    [{ workload: { topk: 64 } }, 'workload.topk'],
+    [{ faults: [{ fault: 'lse-base-mismatch', ranks: 'all' }] }, 'faults[0].fault'],
+    [{ serving: { backend: 'vllm-flashmla' } }, 'serving.backend'],
+    [{ engine: { graph: true } }, 'engine.graph'],
+    [{ parallel: { comm: 'p2p' } }, 'parallel.comm'],
+  ])('%j is valid, and refused by name', (input, path) => {
+    expect(unsupported(accepted(input)).map((i) => i.path)).toEqual([path])
+  })
+})
+
+describe('the engine configuration', () => {
+  it('is one DCP group: heads are those of a gathered kernel', () => {
+    const config = accepted({ model: { heads: 128 }, parallel: { tpSize: 16, dcpSize: 4 } })
+    expect(kernelHeads(config)).toBe(32)
+    expect(engineConfig(config)).toMatchObject({ ranks: 4, heads: 32, softmaxScale: 1 / 24 })
+  })
+
+  it('lists requests one by one and resolves the last step', () => {
+    const config = accepted({
+      workload: { requests: [{ contextLen: 5, count: 2 }, { contextLen: 9 }], steps: 7 },
+    })
+    expect(contextLens(config)).toEqual([5, 5, 9])
+    expect(engineConfig(config).captureSteps).toEqual([6])
+  })
+})
