@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import type { RunConfig } from '../../app/run/config.ts'
+
+/** Folder in which runs are kept when no other is named: the user's data folder of the platform. */
+export const runsFolder = (
+  env: Readonly<Record<string, string | undefined>> = process.env,
+  platform: NodeJS.Platform = process.platform,
+  home: string = homedir(),
+): string => join(dataFolder(env, platform, home), 'dcpscope', 'runs')
+
+const dataFolder = (
+  env: Readonly<Record<string, string | undefined>>,
+  platform: NodeJS.Platform,
+  home: string,
+): string => {
+  // The XDG rule: an empty or relative value counts as not set.
+  if (env.XDG_DATA_HOME?.startsWith('/')) return env.XDG_DATA_HOME
+  if (platform === 'darwin') return join(home, 'Library', 'Application Support')
+  if (platform === 'win32') return env.LOCALAPPDATA ?? join(home, 'AppData', 'Local')
+  return join(home, '.local', 'share')
+}
+
+/** Short name of what is run: the preset, else the shape (`mla-16x576-4l`: heads x key width, layers). */
+export const runLabel = ({ model }: RunConfig): string =>
+  model.preset ?? `mla-${model.heads}x${model.kvLoraRank + model.ropeDim}-${model.layers}l`
+
+const two = (n: number): string => String(n).padStart(2, '0')
+
+/** Local date and time, sortable and a legal file name on every platform: `2026-11-29-145732`. */
+const stamp = (at: Date): string =>
+  `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}-` +
+  `${two(at.getHours())}${two(at.getMinutes())}${two(at.getSeconds())}`
+
+/** Name of a new run, free in `folder`; the bundle is `folder/NAME.dcp`, which is not created here. */
+export const newRunName = (
+  folder: string,
+  label: string,
+  at: Date = new Date(),
+  exists: (path: string) => boolean = existsSync,
+): string => {
+  const base = `${stamp(at)}-${label}`
+  let name = base
+  for (let n = 2; exists(bundlePath(folder, name)); n++) name = `${base}-${n}`
+  return name
+}
+
+export const bundlePath = (folder: string, name: string): string => join(folder, `${name}.dcp`)
