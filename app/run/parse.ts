@@ -52,7 +52,7 @@ const itemsOf = (origin: string): string =>
   origin === 'array' ? ' entries' : origin === 'string' ? ' characters' : ''
 
 /** The rule that an issue breaks, in the words of every message: `must be at least 1, got 0`. */
-const ruleText: z.core.$ZodErrorMap = (issue) => {
+export const ruleText: z.core.$ZodErrorMap = (issue) => {
   const got = `, got ${shown(issue.input)}`
   switch (issue.code) {
     case 'invalid_type':
@@ -79,6 +79,9 @@ const issueOf = (issue: z.core.$ZodIssue): ConfigIssue[] => {
     return [{ path: pathText(issue.path), message: unionText(issue.errors) }]
   return [{ path: pathText(issue.path), message: issue.message }]
 }
+
+/** Every violated rule of a failed parse, in the order of the schema. */
+export const issuesOf = (error: z.ZodError): ConfigIssue[] => error.issues.flatMap(issueOf)
 
 /** The alternatives of a union in one sentence; the branch that nearly matched speaks alone. */
 const unionText = (branches: readonly (readonly z.core.$ZodIssue[])[]): string => {
@@ -190,7 +193,7 @@ export const parseRunConfig = (input: unknown, preset?: PresetName): ParsedConfi
       ? (merged(presetNamed(named as PresetName).config, { model: { preset: named } }) as RunConfigInput)
       : {}
   const parsed = runConfigSchema.safeParse(merged(base, input), { error: ruleText })
-  if (!parsed.success) return { ok: false, issues: parsed.error.issues.flatMap(issueOf) }
+  if (!parsed.success) return { ok: false, issues: issuesOf(parsed.error) }
   const issues = configRules(parsed.data)
   return issues.length > 0 ? { ok: false, issues } : { ok: true, config: parsed.data }
 }
