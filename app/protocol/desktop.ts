@@ -10,6 +10,17 @@ const processState = z.discriminatedUnion('status', [
 ])
 export type ProcessState = z.output<typeof processState>
 
+/** Answer to a command: a refusal is a sentence for the person, with the fields it is about. */
+export const commandResultSchema = z.discriminatedUnion('ok', [
+  z.strictObject({ ok: z.literal(true), run: z.string().optional() }),
+  z.strictObject({
+    ok: z.literal(false),
+    message: z.string(),
+    issues: z.array(z.strictObject({ path: z.string(), message: z.string() })),
+  }),
+])
+export type CommandResult = z.output<typeof commandResultSchema>
+
 export const desktopStateSchema = z.strictObject({
   engine: processState,
   store: processState,
@@ -25,6 +36,8 @@ export const desktopStateSchema = z.strictObject({
   lastRun: z
     .strictObject({ id: z.string(), status: z.enum(RUN_STATUSES), error: z.string().optional() })
     .nullable(),
+  /** Outcome of a bundle that was opened by the menu or the command line; `seq` rises with each. */
+  opened: z.strictObject({ seq: z.int(), result: commandResultSchema }).optional(),
   runtime: z.strictObject({
     app: z.string(),
     electron: z.string(),
@@ -35,17 +48,6 @@ export const desktopStateSchema = z.strictObject({
   }),
 })
 export type DesktopState = z.output<typeof desktopStateSchema>
-
-/** Answer to a command: a refusal is a sentence for the person, with the fields it is about. */
-export const commandResultSchema = z.discriminatedUnion('ok', [
-  z.strictObject({ ok: z.literal(true), run: z.string().optional() }),
-  z.strictObject({
-    ok: z.literal(false),
-    message: z.string(),
-    issues: z.array(z.strictObject({ path: z.string(), message: z.string() })),
-  }),
-])
-export type CommandResult = z.output<typeof commandResultSchema>
 
 /** One entry a channel: the renderer invokes, main answers. Every payload is parsed on arrival. */
 export const desktopCommands = {
@@ -74,11 +76,4 @@ export interface DesktopBridge {
   requestStorePort(): void
 }
 
-export const STORE_PORT = 'dcpscope:store-port'
-export const CHANNEL = {
-  command: 'dcpscope:command',
-  getState: 'dcpscope:get-state',
-  state: 'dcpscope:state',
-  requestPort: 'dcpscope:request-port',
-  port: 'dcpscope:port',
-} as const
+export { CHANNEL, STORE_PORT } from './channels.ts'

@@ -1,0 +1,122 @@
+import { mkdir } from 'node:fs/promises'
+import type { z } from 'zod'
+import { type CommandResult, type DesktopCommand, desktopCommands } from '../../app/protocol/desktop.ts'
+import { parseRunConfig } from '../../app/run/parse.ts'
+import { unsupported } from '../../app/run/support.ts'
+import { runIdOf } from '../process/run-id.ts'
+import { bundlePath, newRunName, runLabel } from '../process/runs-folder.ts'
+import { refusal, type Supervisor } from './supervisor.ts'
+
+export type Theme = 'system' | 'light' | 'dark'
+
+/** What commands need of the desktop around them. */
+export interface CommandServices {
+  readonly supervisor: Pick<Supervisor<unknown>, 'startRun' | 'control' | 'restart' | 'open'>
+  readonly runsFolder: string
+  /** Asks the person for a bundle folder; undefined when cancelled. */
+  readonly chooseBundle: () => Promise<string | undefined>
+  readonly bundles: Bundles
+  readonly showInFolder: (path: string) => void
+  readonly setTheme: (theme: Theme) => void
+}
+
+/** Folders by the opaque ids that windows know. */
+export interface Bundles {
+  remember(folder: string): void
+  find(run: string): Promise<string | undefined>
+}
+
+/** One a command; takes the payload as it came and parses it. */
+export type DesktopHandlers = Readonly<
+  Record<DesktopCommand, (params: unknown) => CommandResult | Promise<CommandResult>>
+>
+
+const parsing =
+  <S extends z.ZodType>(
+    command: DesktopCommand,
+    schema: S,
+    run: (params: z.output<S>) => CommandResult | Promise<CommandResult>,
+  ) =>
+  (params: unknown): CommandResult | Promise<CommandResult> => {
+    const parsed = schema.safeParse(params)
+    return parsed.success
+      ? run(parsed.data)
+      : {
+          ok: false,
+          message: `The command ${command} was refused: its parameters are not valid.`,
+          issues: parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message })),
+        }
+  }
+
+export const desktopHandlers = (services: CommandServices): DesktopHandlers => {
+  const { supervisor, bundles } = services
+  const {
+    startRun: start,
+    pauseRun: pause,
+    resumeRun: resume,
+    stopRun: stop,
+    restart,
+    openBundle: open,
+    revealRun: reveal,
+    setTheme: theme,
+  } = desktopCommands
+  return {
+    startRun: parsing('startRun', start.params, (params) => startRun(services, params)),
+    pauseRun: parsing('pauseRun', pause.params, () => supervisor.control('pause')),
+    resumeRun: parsing('resumeRun', resume.params, () => supervisor.control('resume')),
+    stopRun: parsing('stopRun', stop.params, () => supervisor.control('stop')),
+    restart: parsing('restart', restart.params, (params) => supervisor.restart(params.process)),
+    openBundle: parsing('openBundle', open.params, async () => {
+      const folder = await services.chooseBundle()
+      return folder === undefined ? { ok: true } : openBundle(services, folder)
+    }),
+    revealRun: parsing('revealRun', reveal.params, async ({ run }) => {
+      const folder = await bundles.find(run)
+      if (folder === undefined) return refusal('The folder of this run is not known or was removed.')
+      services.showInFolder(folder)
+      return { ok: true }
+    }),
+    setTheme: parsing('setTheme', theme.params, (params) => {
+      services.setTheme(params.theme)
+      return { ok: true }
+    }),
+  }
+}
+
+/** Makes a bundle anywhere on disk known to the store. */
+export const openBundle = async (
+  { supervisor, bundles }: Pick<CommandServices, 'supervisor' | 'bundles'>,
+  folder: string,
+): Promise<CommandResult> => {
+  const result = await supervisor.open(folder)
+  if (result.ok) bundles.remember(folder)
+  return result
+}
+
+const startRun = async (
+  services: CommandServices,
+  { config, name }: { config?: unknown; name?: string | undefined },
+): Promise<CommandResult> => {
+  const parsed = parseRunConfig(config)
+  const issues = parsed.ok ? unsupported(parsed.config) : parsed.issues
+  if (!parsed.ok || issues.length > 0)
+    return { ok: false, message: 'This configuration cannot run.', issues: [...issues] }
+  try {
+    await mkdir(services.runsFolder, { recursive: true })
+  } catch (error) {
+    return refusal(
+      `The folder of runs cannot be made: ${error instanceof Error ? error.message : String(error)}`,
+    )
+  }
+  const ownName = newRunName(services.runsFolder, runLabel(parsed.config))
+  const bundle = bundlePath(services.runsFolder, ownName)
+  const result = services.supervisor.startRun({
+    type: 'start',
+    runId: runIdOf(bundle),
+    bundle,
+    name: name?.trim() || ownName,
+    config: parsed.config,
+  })
+  if (result.ok) services.bundles.remember(bundle)
+  return result
+}

@@ -1,0 +1,114 @@
+import { join } from 'node:path'
+import { app, MessageChannelMain, type MessagePortMain, type UtilityProcess, utilityProcess } from 'electron'
+import type { Child, Death, Forge, ProcessName } from './child.ts'
+
+const SCRIPTS: Readonly<Record<ProcessName, string>> = { engine: 'engine-host.js', store: 'store-host.js' }
+/** `exit` alone cannot tell a crash from an end (it says 0 after SIGSEGV); `child-process-gone` comes within a few ms. */
+const DETAIL_MS = 100
+const LAST_WORDS = 500
+
+interface Gone {
+  readonly reason: string
+  readonly exitCode: number
+}
+
+const deathOf = (code: number, gone: Gone | undefined): Death => {
+  switch (gone?.reason) {
+    case 'killed':
+      return { how: 'killed', code: gone.exitCode }
+    case 'crashed':
+      return { how: 'crashed', code: gone.exitCode }
+    case 'oom':
+      return { how: 'memory' }
+    case 'launch-failed':
+    case 'integrity-failure':
+      return { how: 'launch' }
+    default:
+      return { how: 'exit', code: gone?.exitCode ?? code }
+  }
+}
+
+/** Tail of what a process writes to stderr, passed on to ours. */
+const tailOf = (stream: NodeJS.ReadableStream | null): (() => string) => {
+  let tail = ''
+  stream?.on('data', (data: Buffer) => {
+    process.stderr.write(data)
+    tail = (tail + data.toString('utf8')).slice(-LAST_WORDS)
+  })
+  return () => tail.trim().split('\n').at(-1)?.trim() ?? ''
+}
+
+const childOf = (process_: UtilityProcess, serviceName: string): Child<MessagePortMain> => {
+  const lastWords = tailOf(process_.stderr)
+  const listeners: ((death: Death) => void)[] = []
+  let pid = process_.pid
+  let gone: Gone | undefined
+  let over = false
+
+  const report = (code: number): void => {
+    if (over) return
+    over = true
+    app.off('child-process-gone', onGone)
+    for (const listener of listeners) listener(deathOf(code, gone))
+  }
+  const onGone = (_event: unknown, details: Electron.Details): void => {
+    if (details.name !== serviceName && details.serviceName !== serviceName) return
+    gone = details
+    report(details.exitCode)
+  }
+  app.on('child-process-gone', onGone)
+  process_.on('spawn', () => {
+    pid = process_.pid
+  })
+  process_.on('exit', (code) => {
+    pid = undefined
+    setTimeout(() => report(code), DETAIL_MS)
+  })
+
+  return {
+    pid: () => process_.pid ?? pid,
+    post: (message, ports) => process_.postMessage(message, ports === undefined ? [] : [...ports]),
+    onMessage: (listener) => {
+      process_.on('message', listener)
+    },
+    onGone: (listener) => {
+      listeners.push(listener)
+    },
+    kill: () => {
+      const id = process_.pid ?? pid
+      if (id === undefined) process_.kill()
+      else killAtOnce(id)
+    },
+    lastWords,
+  }
+}
+
+/** A hanging process ignores the polite signal that UtilityProcess.kill sends. */
+const killAtOnce = (pid: number): void => {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    // Gone already, which is what was wanted.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+  }
+}
+
+/** Processes of Electron from the scripts beside `folder`/main.js. */
+export const electronForge = (folder: string): Forge<MessagePortMain> => {
+  let forks = 0
+  return {
+    fork: (name) => {
+      // A number of its own for each fork, so that a late report of the last one is not taken for this one's.
+      const serviceName = `dcpscope-${name}-${++forks}`
+      const child = utilityProcess.fork(join(folder, SCRIPTS[name]), [], {
+        serviceName,
+        stdio: ['ignore', 'inherit', 'pipe'],
+      })
+      return childOf(child, serviceName)
+    },
+    channel: () => {
+      const { port1, port2 } = new MessageChannelMain()
+      return [port1, port2]
+    },
+  }
+}

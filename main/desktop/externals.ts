@@ -1,0 +1,15 @@
+/** Hosts whose pages the product links to: sources of rules and known failures. */
+const HOSTS: ReadonlySet<string> = new Set([
+  'github.com',
+  'docs.vllm.ai',
+  'docs.sglang.ai',
+  'arxiv.org',
+  'huggingface.co',
+])
+
+/** Whether a link may be opened in the user's browser. */
+export const externalAllowed = (url: string): boolean => {
+  if (!URL.canParse(url)) return false
+  const { protocol, hostname, port, username, password } = new URL(url)
+  return protocol === 'https:' && HOSTS.has(hostname) && port === '' && username === '' && password === ''
+}

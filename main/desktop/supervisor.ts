@@ -1,0 +1,186 @@
+import type { CommandResult, DesktopState } from '../../app/protocol/desktop.ts'
+import { type EngineCommand, type EngineEvent, engineEventSchema } from '../../app/protocol/engine.ts'
+import { type StoreCommand, type StoreEvent, storeEventSchema } from '../../app/protocol/store.ts'
+import type { Forge, ProcessName } from './child.ts'
+import { type OpenRun, runControl } from './run-control.ts'
+import { supervised } from './supervised.ts'
+
+export interface SupervisorOptions<P> {
+  readonly forge: Forge<P>
+  /** Folder whose bundles the store lists. */
+  readonly runsFolder: string
+  readonly runtime: DesktopState['runtime']
+  readonly onState: (state: DesktopState) => void
+  readonly complain: (sentence: string) => void
+  /** Writes `interrupted` into the manifest of a bundle whose store is gone. Never throws. */
+  readonly markInterrupted: (bundle: string, reason: string) => void
+}
+
+export type EngineStart = Extract<EngineCommand, { type: 'start' }>
+
+export interface Supervisor<P> {
+  state(): DesktopState
+  start(): void
+  /** End of a new line to the store for a window; undefined while the store is down. */
+  clientPort(): P | undefined
+  startRun(run: EngineStart): CommandResult
+  control(command: 'pause' | 'resume' | 'stop'): CommandResult
+  restart(process: ProcessName): CommandResult
+  open(folder: string): Promise<CommandResult>
+  /** Tells windows how an opening went that none of them asked for. */
+  announce(result: CommandResult): void
+  /** Stops a run in progress, waits for its end at most `ms`, then ends both processes. */
+  shutDown(ms: number): Promise<void>
+}
+
+export const refusal = (message: string): CommandResult => ({ ok: false, message, issues: [] })
+
+const KEPT_NOTHING = 'No run was in progress and nothing is lost.'
+
+const keptOf = (run: OpenRun | null): string =>
+  run === null
+    ? KEPT_NOTHING
+    : `The run ${run.name} is over and marked interrupted; its bundle keeps all but about the last second.`
+
+/** Owns the engine and the store process: forks, wires, watches, and says what became of a run when one dies. */
+export const createSupervisor = <P>(options: SupervisorOptions<P>): Supervisor<P> => {
+  const { forge } = options
+  let runtime = options.runtime
+  let seq = 0
+  let opened: DesktopState['opened']
+  const opening = new Map<number, (result: CommandResult) => void>()
+
+  const publish = (): void => options.onState(current())
+  const runs = runControl(publish)
+
+  const engine = supervised<EngineCommand, EngineEvent, P>({
+    name: 'engine',
+    fork: () => forge.fork('engine'),
+    parse: (message) => engineEventSchema.safeParse(message).data,
+    onEvent: (event) => {
+      if (event.type === 'ready')
+        runtime = { ...runtime, engine: event.version, device: `CPU, ${event.cores} cores, ${event.simd}` }
+      runs.take(event)
+      if (event.type === 'ready') publish()
+    },
+    onState: () => publish(),
+    onDeath: (sentence) => {
+      const run = runs.interrupt(sentence)
+      // The store also sees its line break; this gives the bundle the reason.
+      if (run !== null) store.post({ type: 'interrupt', bundle: run.bundle, reason: sentence })
+      return `${sentence} ${keptOf(run)} Restart the engine to run again.`
+    },
+    complain: options.complain,
+  })
+
+  const store = supervised<StoreCommand, StoreEvent, P>({
+    name: 'store',
+    fork: () => forge.fork('store'),
+    parse: (message) => storeEventSchema.safeParse(message).data,
+    onEvent: (event) => {
+      if (event.type === 'opened') settle(event.seq, { ok: true, run: event.run })
+      if (event.type === 'refused') settle(event.seq, refusal(event.message))
+    },
+    onState: () => publish(),
+    onDeath: (sentence) => {
+      const run = runs.interrupt(sentence)
+      if (run !== null) options.markInterrupted(run.bundle, sentence)
+      for (const id of [...opening.keys()]) settle(id, refusal(sentence))
+      return `${sentence} ${keptOf(run)} Restart the store to look at runs again.`
+    },
+    complain: options.complain,
+  })
+
+  const settle = (id: number, result: CommandResult): void => {
+    opening.get(id)?.(result)
+    opening.delete(id)
+  }
+
+  const current = (): DesktopState => ({
+    engine: engine.state(),
+    store: store.state(),
+    activeRun: runs.active(),
+    lastRun: runs.last(),
+    ...(opened === undefined ? {} : { opened }),
+    runtime,
+  })
+
+  /** A fresh line between the two; whoever starts later does it. */
+  const wire = (): void => {
+    if (downSentence() !== undefined) return
+    const [engineEnd, storeEnd] = forge.channel()
+    store.post({ type: 'engine-port' }, [storeEnd])
+    engine.post({ type: 'store-port' }, [engineEnd])
+  }
+
+  const startStore = (): void => {
+    store.start()
+    store.post({ type: 'runsFolder', folder: options.runsFolder })
+  }
+
+  const downSentence = (): string | undefined => {
+    if (engine.state().status === 'crashed') return 'The engine is not running. Restart it first.'
+    if (store.state().status === 'crashed') return 'The store is not running. Restart it first.'
+    return undefined
+  }
+
+  return {
+    state: current,
+    start: () => {
+      startStore()
+      engine.start()
+      wire()
+    },
+    clientPort: () => {
+      if (store.state().status === 'crashed') return undefined
+      const [own, theirs] = forge.channel()
+      store.post({ type: 'client-port' }, [theirs])
+      return own
+    },
+    startRun: (command) => {
+      const down = downSentence()
+      if (down !== undefined) return refusal(down)
+      if (runs.active() !== null) return refusal('A run is in progress. Stop it before you start another.')
+      runs.begin({ id: command.runId, name: command.name, bundle: command.bundle })
+      engine.post(command)
+      return { ok: true, run: command.runId }
+    },
+    control: (command) => {
+      const run = runs.active()
+      if (run === null) return refusal('No run is in progress.')
+      engine.post({ type: command })
+      return { ok: true, run: run.id }
+    },
+    restart: (process) => {
+      if ((process === 'engine' ? engine : store).state().status !== 'crashed')
+        return refusal(`The ${process} is running.`)
+      if (process === 'engine') engine.start()
+      else startStore()
+      wire()
+      return { ok: true }
+    },
+    open: (folder) => {
+      const id = seq++
+      return new Promise((resolve) => {
+        if (store.state().status === 'crashed')
+          resolve(refusal('The store is not running. Restart it first.'))
+        else {
+          opening.set(id, resolve)
+          store.post({ type: 'open', seq: id, folder })
+        }
+      })
+    },
+    announce: (result) => {
+      opened = { seq: (opened?.seq ?? 0) + 1, result }
+      publish()
+    },
+    shutDown: async (ms) => {
+      if (runs.active() !== null) {
+        engine.post({ type: 'stop' })
+        await Promise.race([runs.idle(), new Promise((resolve) => setTimeout(resolve, ms))])
+      }
+      engine.end()
+      store.end()
+    },
+  }
+}
