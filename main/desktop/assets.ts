@@ -1,4 +1,5 @@
 import { extname, join, normalize, sep } from 'node:path'
+import { originOf, parseUrl } from './url.ts'
 
 export const APP_SCHEME = 'app'
 export const APP_ORIGIN = 'app://bundle'
@@ -36,11 +37,10 @@ export const resolveAsset = (root: string, method: string, url: string): Asset =
 
 /** Decoded path of an app://bundle URL; undefined for another host or a broken encoding. */
 const pathOf = (url: string): string | undefined => {
-  if (!URL.canParse(url)) return undefined
-  const { protocol, host, pathname } = new URL(url)
-  if (protocol !== `${APP_SCHEME}:` || host !== 'bundle') return undefined
+  const parsed = parseUrl(url)
+  if (parsed === undefined || originOf(url) !== APP_ORIGIN) return undefined
   try {
-    return decodeURIComponent(pathname)
+    return decodeURIComponent(parsed.pathname)
   } catch {
     return undefined
   }

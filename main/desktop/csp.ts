@@ -1,3 +1,5 @@
+import { parseUrl } from './url.ts'
+
 const directives = (entries: Readonly<Record<string, string>>): string =>
   Object.entries(entries)
     .map(([name, value]) => `${name} ${value}`)
@@ -38,8 +40,9 @@ export const devCsp = (origin: string): string => {
 
 /** Origin of the dev server, or undefined where it is not on this machine. */
 export const devOrigin = (url: string | undefined): string | undefined => {
-  if (url === undefined || !URL.canParse(url)) return undefined
-  const { protocol, hostname, origin } = new URL(url)
+  const parsed = url === undefined ? undefined : parseUrl(url)
+  if (parsed === undefined) return undefined
+  const { protocol, hostname, origin } = parsed
   const local = hostname === 'localhost' || hostname === '127.0.0.1' || hostname === '[::1]'
   return protocol === 'http:' && local ? origin : undefined
 }

@@ -1,3 +1,5 @@
+import { parseUrl } from './url.ts'
+
 /** Hosts whose pages the product links to: sources of rules and known failures. */
 const HOSTS: ReadonlySet<string> = new Set([
   'github.com',
@@ -9,7 +11,8 @@ const HOSTS: ReadonlySet<string> = new Set([
 
 /** Whether a link may be opened in the user's browser. */
 export const externalAllowed = (url: string): boolean => {
-  if (!URL.canParse(url)) return false
-  const { protocol, hostname, port, username, password } = new URL(url)
+  const parsed = parseUrl(url)
+  if (parsed === undefined) return false
+  const { protocol, hostname, port, username, password } = parsed
   return protocol === 'https:' && HOSTS.has(hostname) && port === '' && username === '' && password === ''
 }

@@ -8,6 +8,7 @@ import {
   desktopCommands,
 } from '../../app/protocol/desktop.ts'
 import type { DesktopHandlers } from './commands.ts'
+import { originOf } from './url.ts'
 
 export interface GatewayOptions {
   readonly ipc: Pick<IpcMain, 'handle' | 'on'>
@@ -27,13 +28,6 @@ const envelope = z.strictObject({
 })
 
 const refused = (message: string): CommandResult => ({ ok: false, message, issues: [] })
-
-/** Origin of a page as a frame reports it; URL.origin is 'null' for schemes of our own. */
-export const originOf = (url: string): string => {
-  if (!URL.canParse(url)) return ''
-  const { protocol, host } = new URL(url)
-  return `${protocol}//${host}`
-}
 
 /** Whether a frame is the main frame of our window, at an address of ours. */
 export const isOurs = (
