@@ -1,0 +1,133 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parseRunConfig } from '../../../app/run/parse.ts'
+import { type Manifest, manifestSchema } from '../../../app/trace/manifest.ts'
+import { bundlesIn } from '../../../main/desktop/bundles.ts'
+import { markInterrupted } from '../../../main/desktop/mark-interrupted.ts'
+import { settingsFile, visibleBounds } from '../../../main/desktop/settings.ts'
+import { runIdOf } from '../../../main/process/run-id.ts'
+
+let folder = ''
+const complaints: string[] = []
+const complain = (sentence: string): void => {
+  complaints.push(sentence)
+}
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'dcpscope-desktop-'))
+  complaints.length = 0
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+describe('window settings', () => {
+  it('come back after a restart', () => {
+    const path = join(folder, 'deep', 'window.json')
+    const bounds = { x: 10, y: 20, width: 1400, height: 900 }
+    const first = settingsFile(path, complain)
+    first.set({ bounds })
+    first.set({ theme: 'dark' })
+    expect(settingsFile(path, complain).get()).toEqual({ bounds, maximized: false, theme: 'dark' })
+  })
+
+  it.each([['{'], ['[]'], ['{"theme":"blue"}'], ['']])(
+    'that are damaged count as the defaults: %s',
+    (text) => {
+      const path = join(folder, 'window.json')
+      writeFileSync(path, text)
+      expect(settingsFile(path, complain).get()).toEqual({ maximized: false, theme: 'system' })
+    },
+  )
+
+  it('that cannot be kept are kept for the session, with a complaint', () => {
+    const file = settingsFile(join(folder, 'a\0b'), complain)
+    file.set({ theme: 'light' })
+    expect(file.get().theme).toBe('light')
+    expect(complaints).toHaveLength(1)
+  })
+})
+
+describe('kept bounds', () => {
+  const screen = { x: 0, y: 0, width: 1920, height: 1080 }
+  it('are used while enough of the window can be seen', () => {
+    const bounds = { x: 1600, y: 900, width: 1280, height: 800 }
+    expect(visibleBounds(bounds, [screen])).toEqual(bounds)
+  })
+  it('are dropped when their screen is gone', () => {
+    expect(visibleBounds({ x: 2000, y: 0, width: 1280, height: 800 }, [screen])).toBeUndefined()
+    expect(visibleBounds({ x: 0, y: 1060, width: 1280, height: 800 }, [screen])).toBeUndefined()
+    expect(visibleBounds(undefined, [screen])).toBeUndefined()
+  })
+})
+
+describe('bundles by id', () => {
+  it('are found in the runs folder and where they were opened, while they exist', async () => {
+    const runs = join(folder, 'runs')
+    const elsewhere = join(folder, 'b.dcp')
+    for (const path of [join(runs, 'a.dcp'), elsewhere]) mkdirSync(path, { recursive: true })
+    const bundles = bundlesIn(runs)
+    expect(await bundles.find(runIdOf(join(runs, 'a.dcp')))).toBe(join(runs, 'a.dcp'))
+    expect(await bundles.find(runIdOf(elsewhere))).toBeUndefined()
+    bundles.remember(elsewhere)
+    expect(await bundles.find(runIdOf(elsewhere))).toBe(elsewhere)
+    rmSync(elsewhere, { recursive: true })
+    expect(await bundles.find(runIdOf(elsewhere))).toBeUndefined()
+  })
+
+  it('are nowhere when there is no runs folder yet', async () => {
+    expect(await bundlesIn(join(folder, 'none')).find('x')).toBeUndefined()
+  })
+
+  it('have the same id however the path is written', () => {
+    expect(runIdOf('/runs/a.dcp/')).toBe(runIdOf('/runs/x/../a.dcp'))
+    expect(runIdOf('/runs/a.dcp')).not.toContain('a.dcp')
+  })
+})
+
+describe('marking a bundle interrupted', () => {
+  const manifest = (status: Manifest['status']): Manifest => {
+    const parsed = parseRunConfig({}, 'tiny')
+    if (!parsed.ok) throw new Error('the tiny preset does not parse')
+    return {
+      format: 'dcpscope-run',
+      formatVersion: 1,
+      name: 'a',
+      status,
+      config: parsed.config,
+      devices: [],
+      versions: {},
+      clock: { base: '2026-11-29T15:00:00.000Z', alignment: 'one clock', uncertaintyNs: 0 },
+      createdAt: '2026-11-29T15:00:00.000Z',
+      writer: { pid: 1, host: 'h' },
+    }
+  }
+  const written = (): Manifest =>
+    manifestSchema.parse(JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8')))
+
+  it('keeps the manifest and adds status, reason and end', () => {
+    writeFileSync(join(folder, 'run.json'), JSON.stringify(manifest('running')))
+    markInterrupted(folder, 'The store process was killed (signal 9).', complain)
+    const { status, error, endedAt, writer, config } = written()
+    expect({ status, error, writer }).toEqual({
+      status: 'interrupted',
+      error: 'The store process was killed (signal 9).',
+      writer: undefined,
+    })
+    expect(endedAt).toMatch(/Z$/)
+    expect(config).toEqual(manifest('running').config)
+    expect(readdirSync(folder)).toEqual(['run.json'])
+  })
+
+  it('leaves a bundle alone whose run has ended', () => {
+    writeFileSync(join(folder, 'run.json'), JSON.stringify(manifest('complete')))
+    markInterrupted(folder, 'x', complain)
+    expect(written().status).toBe('complete')
+  })
+
+  it.each([['{'], ['{}']])('leaves a manifest alone that it cannot read, with a complaint: %s', (text) => {
+    writeFileSync(join(folder, 'run.json'), text)
+    markInterrupted(folder, 'x', complain)
+    expect(readFileSync(join(folder, 'run.json'), 'utf8')).toBe(text)
+    expect(complaints).toHaveLength(1)
+  })
+})

@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest'
+import { CHANNEL, type CommandResult } from '../../../app/protocol/desktop.ts'
+import { type CommandServices, desktopHandlers } from '../../../main/desktop/commands.ts'
+import { dispatch, isOurs } from '../../../main/desktop/gateway.ts'
+import type { EngineStart } from '../../../main/desktop/supervisor.ts'
+
+const OK: CommandResult = { ok: true }
+
+const services = (runsFolder = '/nowhere-to-write\0/runs') => {
+  const calls: unknown[] = []
+  const started: EngineStart[] = []
+  const all: CommandServices = {
+    supervisor: {
+      startRun: (run) => {
+        started.push(run)
+        return { ok: true, run: run.runId }
+      },
+      control: (command) => {
+        calls.push(command)
+        return OK
+      },
+      restart: (process) => {
+        calls.push(['restart', process])
+        return OK
+      },
+      open: async (folder) => ({ ok: true, run: folder }),
+    },
+    runsFolder,
+    chooseBundle: async () => undefined,
+    bundles: { remember: (folder) => calls.push(['remember', folder]), find: async () => undefined },
+    showInFolder: (path) => calls.push(['show', path]),
+    setTheme: (theme) => calls.push(['theme', theme]),
+  }
+  return { all, calls, started, send: (payload: unknown) => dispatch(desktopHandlers(all), payload) }
+}
+
+describe('a payload', () => {
+  it.each([
+    [null],
+    ['startRun'],
+    [{ command: 'eval', params: {} }],
+    [{ command: 'constructor', params: {} }],
+    [{ command: '__proto__', params: {} }],
+    [{ command: 'pauseRun', params: {}, more: 1 }],
+  ])('that is no command is refused: %j', async (payload) => {
+    const { send, calls } = services()
+    expect(await send(payload)).toMatchObject({ ok: false, message: 'This command is not known.' })
+    expect(calls).toEqual([])
+  })
+
+  it.each([
+    [{ command: 'restart', params: { process: 'main' } }, 'process'],
+    [{ command: 'revealRun', params: { run: 7 } }, 'run'],
+    [{ command: 'setTheme', params: { theme: 'blue' } }, 'theme'],
+    [{ command: 'pauseRun', params: { x: 1 } }, ''],
+  ])('with wrong parameters is refused by path: %j', async (payload, path) => {
+    const { send, calls } = services()
+    const result = await send(payload)
+    expect(result.ok === false && result.issues[0]?.path).toBe(path)
+    expect(calls).toEqual([])
+  })
+
+  it('that fits reaches its handler', async () => {
+    const { send, calls } = services()
+    for (const payload of [
+      { command: 'pauseRun', params: {} },
+      { command: 'restart', params: { process: 'store' } },
+      { command: 'setTheme', params: { theme: 'dark' } },
+    ])
+      expect(await send(payload)).toEqual(OK)
+    expect(calls).toEqual(['pause', ['restart', 'store'], ['theme', 'dark']])
+  })
+})
+
+describe('startRun', () => {
+  it.each([
+    [{ parallel: { tpSize: 6, dcpSize: 4 }, model: { heads: 12 } }, 'parallel.dcpSize'],
+    [{ model: { heads: 0 } }, 'model.heads'],
+    [{ workload: { requests: [{ contextLen: -1 }] } }, 'workload.requests[0].contextLen'],
+    [{ workload: { requests: [{ contextLen: 1e12 }] } }, 'workload.requests[0].contextLen'],
+    [{ modell: {} }, 'modell'],
+    [{ cache: { kvDtype: 'fp8' } }, 'cache.kvDtype'],
+    ['{}', ''],
+    [undefined, ''],
+  ])('refuses %j with the path of the field and starts nothing', async (config, path) => {
+    const { send, started } = services()
+    const result = await send({ command: 'startRun', params: { config } })
+    expect(result.ok === false && result.issues.map((issue) => issue.path)).toContain(path)
+    expect(started).toEqual([])
+  })
+
+  it('says so when the folder of runs cannot be made', async () => {
+    const { send, started } = services()
+    const result = await send({ command: 'startRun', params: { config: {} } })
+    expect(result.ok === false && result.message).toContain('folder of runs')
+    expect(started).toEqual([])
+  })
+})
+
+describe('revealRun', () => {
+  it('of a run that nobody knows is refused and shows nothing', async () => {
+    const { send, calls } = services()
+    expect(await send({ command: 'revealRun', params: { run: '../../etc' } })).toMatchObject({ ok: false })
+    expect(calls).toEqual([])
+  })
+})
+
+describe('a sender', () => {
+  const origins = ['app://bundle']
+  const main = { url: 'app://bundle/', parent: null }
+
+  it('is trusted as the main frame of the window at our address only', () => {
+    expect(isOurs(main, main, origins)).toBe(true)
+    expect(isOurs(null, main, origins)).toBe(false)
+    expect(isOurs({ ...main }, main, origins)).toBe(false)
+    expect(isOurs(main, undefined, origins)).toBe(false)
+  })
+
+  it.each([['https://example.com/'], ['app://other/'], ['about:blank'], ['app://bundle.evil/'], ['']])(
+    'at %s is not trusted even as the main frame',
+    (url) => {
+      const elsewhere = { url, parent: null }
+      expect(isOurs(elsewhere, elsewhere, origins)).toBe(false)
+    },
+  )
+})
+
+it('channel names are all of the product and all different', () => {
+  const names = Object.values(CHANNEL)
+  expect(new Set(names).size).toBe(names.length)
+  expect(names.every((name) => name.startsWith('dcpscope:'))).toBe(true)
+})
