@@ -1,0 +1,116 @@
+import { globalIndex, localIndex, owner } from '../../../app/dcp/ownership.ts'
+import type { Paging } from '../../../app/dcp/types.ts'
+import { positionAt, type Viewport, xOf } from './viewport.ts'
+
+/** Where things stand on the canvas, in CSS pixels. */
+export interface Geometry {
+  readonly width: number
+  readonly height: number
+  /** Left edge and width of the part that scrolls; rank labels stand left of it. */
+  readonly left: number
+  readonly plotWidth: number
+  readonly overview: Span
+  readonly ruler: Span
+  readonly strip: Span
+  /** Block-table columns with their physical page. */
+  readonly columns: Span
+  readonly shards: {
+    readonly top: number
+    readonly row: number
+    readonly bar: number
+    readonly bottom: number
+  }
+}
+
+export interface Span {
+  readonly top: number
+  readonly height: number
+}
+
+const LEFT = 52
+const RIGHT = 10
+const SHARDS_TOP = 152
+
+/** Layout for `dcp` ranks; `row` is the pitch of a shard and `bar` what of it is drawn. */
+export const geometryOf = (width: number, height: number, dcp: number): Geometry => {
+  const row = Math.min(34, Math.max(5, (height - SHARDS_TOP - 12) / dcp))
+  return {
+    width,
+    height,
+    left: LEFT,
+    plotWidth: Math.max(1, width - LEFT - RIGHT),
+    overview: { top: 4, height: 8 },
+    ruler: { top: 18, height: 18 },
+    strip: { top: 38, height: 36 },
+    columns: { top: 126, height: 20 },
+    shards: { top: SHARDS_TOP, row, bar: row >= 12 ? row - 4 : row - 1, bottom: SHARDS_TOP + row * dcp },
+  }
+}
+
+/**
+ * A key stands dcp times as wide in its shard as in the strip, so that page borders of all shards lie exactly
+ * below the borders of their virtual page.
+ */
+export const localX = (local: number, view: Viewport, dcp: number): number => xOf(local * dcp, view)
+
+export interface Point {
+  readonly x: number
+  readonly y: number
+}
+
+export interface Box extends Point {
+  readonly width: number
+  readonly height: number
+}
+
+/** Box of a token in the strip. */
+export const stripBox = (token: number, view: Viewport, geometry: Geometry): Box => ({
+  x: geometry.left + xOf(token, view),
+  y: geometry.strip.top,
+  width: view.scale,
+  height: geometry.strip.height,
+})
+
+/** Box of a token in the shard of its owner. */
+export const shardBox = (token: number, view: Viewport, geometry: Geometry, paging: Paging): Box => ({
+  x: geometry.left + localX(localIndex(token, paging), view, paging.dcp),
+  y: geometry.shards.top + owner(token, paging) * geometry.shards.row,
+  width: view.scale * paging.dcp,
+  height: geometry.shards.bar,
+})
+
+export type Hit =
+  | { readonly kind: 'token'; readonly token: number; readonly part: 'strip' | 'shard' }
+  | { readonly kind: 'rank'; readonly rank: number }
+  | { readonly kind: 'overview'; readonly position: number }
+  | { readonly kind: 'nothing' }
+
+const NOTHING: Hit = { kind: 'nothing' }
+
+const within = (y: number, span: Span): boolean => y >= span.top && y < span.top + span.height
+
+const tokenHit = (token: number, len: number, part: 'strip' | 'shard'): Hit =>
+  token >= 0 && token < len ? { kind: 'token', token, part } : NOTHING
+
+/** What lies under a point of the canvas. */
+export const hitAt = (
+  { x, y }: Point,
+  view: Viewport,
+  geometry: Geometry,
+  len: number,
+  paging: Paging,
+): Hit => {
+  const inPlot = x >= geometry.left && x < geometry.left + geometry.plotWidth
+  const position = positionAt(x - geometry.left, view)
+  if (inPlot && within(y, { top: 0, height: geometry.ruler.top }))
+    return { kind: 'overview', position: ((x - geometry.left) / geometry.plotWidth) * len }
+  if (inPlot && within(y, geometry.strip)) return tokenHit(Math.floor(position), len, 'strip')
+  const { top, row, bottom } = geometry.shards
+  if (y < top || y >= bottom) return NOTHING
+  const rank = Math.min(paging.dcp - 1, Math.floor((y - top) / row))
+  if (x < geometry.left) return { kind: 'rank', rank }
+  const local = Math.floor(position / paging.dcp)
+  return inPlot && local >= 0 && local < len
+    ? tokenHit(globalIndex(local, rank, paging), len, 'shard')
+    : NOTHING
+}
