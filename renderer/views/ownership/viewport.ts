@@ -14,7 +14,7 @@ const clamp = (x: number, min: number, max: number): number => Math.min(Math.max
 const fitScale = (len: number, width: number): number => Math.min(MAX_SCALE, width / Math.max(1, len))
 
 /** Shows all `len` tokens in `width` pixels. */
-export const fit = (len: number, width: number): Viewport => ({ start: 0, scale: fitScale(len, width) })
+export const fitted = (len: number, width: number): Viewport => ({ start: 0, scale: fitScale(len, width) })
 
 /** The nearest viewport that neither leaves the tokens nor zooms beyond the limits. */
 export const clamped = ({ start, scale }: Viewport, len: number, width: number): Viewport => {

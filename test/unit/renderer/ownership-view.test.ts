@@ -16,7 +16,7 @@ import { detailText, stripOf } from '../../../renderer/views/ownership/strip.ts'
 import { niceStep, ticksOf } from '../../../renderer/views/ownership/ticks.ts'
 import {
   clamped,
-  fit,
+  fitted,
   MAX_SCALE,
   panned,
   positionAt,
@@ -36,7 +36,7 @@ const views = lengths.chain((len) =>
     })
     .map(({ zoom, at }) => ({
       len,
-      view: clamped({ start: at * len, scale: fit(len, WIDTH).scale * 2 ** zoom }, len, WIDTH),
+      view: clamped({ start: at * len, scale: fitted(len, WIDTH).scale * 2 ** zoom }, len, WIDTH),
     })),
 )
 
@@ -133,7 +133,10 @@ describe('the token strip', () => {
   })
 
   it('is empty without tokens', () => {
-    expect(stripOf(fit(0, WIDTH), WIDTH, 0, { dcp: 4, interleave: 1 })).toEqual({ kind: 'cells', runs: [] })
+    expect(stripOf(fitted(0, WIDTH), WIDTH, 0, { dcp: 4, interleave: 1 })).toEqual({
+      kind: 'cells',
+      runs: [],
+    })
   })
 })
 
@@ -142,7 +145,7 @@ describe('pointing at the picture', () => {
     fc.assert(
       fc.property(pagings, fc.integer({ min: 1, max: 5000 }), fc.nat(), (paging, len, n) => {
         const token = n % len
-        const view = revealed(fit(len, WIDTH), token, len, WIDTH, true)
+        const view = revealed(fitted(len, WIDTH), token, len, WIDTH, true)
         const geometry = geometryOf(WIDTH + 62, 600, paging.dcp)
         for (const [box, part] of [
           [stripBox(token, view, geometry), 'strip'],
@@ -169,7 +172,7 @@ describe('pointing at the picture', () => {
   it('finds ranks by their labels and nothing beyond the newest token', () => {
     const paging = { dcp: 2, interleave: 1, page: 16 }
     const geometry = geometryOf(900, 600, 2)
-    const view = fit(8, geometry.plotWidth)
+    const view = fitted(8, geometry.plotWidth)
     const y = geometry.shards.top + geometry.shards.row + 2
     expect(hitAt({ x: 5, y }, view, geometry, 8, paging)).toEqual({ kind: 'rank', rank: 1 })
     expect(hitAt({ x: 880, y }, view, geometry, 8, paging)).toEqual({ kind: 'nothing' })
