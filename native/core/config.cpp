@@ -1,0 +1,92 @@
+#include "core/config.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "core/error.h"
+#include "core/layout.h"
+
+namespace dcpscope {
+namespace {
+
+constexpr int64_t kMaxContext = 1 << 24;
+constexpr int64_t kMaxPages = std::numeric_limits<int32_t>::max();
+
+void rule(bool holds, const char* field, const std::string& what) {
+  if (!holds) throw EngineError(ErrorCode::config, std::string(field) + ": " + what);
+}
+
+void range(int64_t value, int64_t least, int64_t most, const char* field) {
+  rule(value >= least && value <= most, field,
+       "must be " + std::to_string(least) + " to " + std::to_string(most) + ", got " + std::to_string(value));
+}
+
+void multiple(int64_t value, int64_t of, const char* field) {
+  rule(value % of == 0, field,
+       "must be a multiple of " + std::to_string(of) + ", got " + std::to_string(value));
+}
+
+void validateShape(const Config& c) {
+  range(c.ranks, 1, 64, "ranks");
+  range(c.heads, 1, 128, "heads");
+  multiple(c.heads, c.ranks, "heads");
+  range(c.kvLoraRank, 16, 512, "kvLoraRank");
+  multiple(c.kvLoraRank, 16, "kvLoraRank");
+  range(c.ropeDim, 0, 256, "ropeDim");
+  multiple(c.ropeDim, 16, "ropeDim");
+  range(c.layers, 1, 512, "layers");
+  rule(std::isfinite(c.softmaxScale) && c.softmaxScale > 0 && c.softmaxScale <= 1000, "softmaxScale",
+       "must be above 0 and at most 1000");
+  range(c.pageSize, 1, 1024, "pageSize");
+  range(c.interleave, 1, 1024, "interleave");
+  rule(c.pageSize % c.interleave == 0, "interleave", "must divide pageSize");
+}
+
+void validateWork(const Config& c) {
+  range(c.poolTokens, 0, int64_t{1} << 40, "poolTokens");
+  range(static_cast<int64_t>(c.contextLens.size()), 1, 1 << 20, "contextLens");
+  for (const int64_t length : c.contextLens) range(length, 0, kMaxContext, "contextLens");
+  range(c.qLen, 1, 8, "qLen");
+  range(c.acceptedPerStep, 1, c.qLen, "acceptedPerStep");
+  range(c.steps, 1, 1'000'000, "steps");
+  range(c.warmup, 0, 10'000, "warmup");
+  range(c.restOfLayerBytes, 0, int64_t{1} << 40, "restOfLayerBytes");
+  range(c.checkRows, kCheckAll, 1 << 20, "checkRows");
+  for (const int step : c.captureSteps) range(step, 0, c.steps - 1, "captureSteps");
+  for (const int layer : c.captureLayers) range(layer, 0, c.layers - 1, "captureLayers");
+}
+
+}  // namespace
+
+void validate(const Config& config) {
+  validateShape(config);
+  validateWork(config);
+  const Shape shape(config);
+  rule(shape.poolPages <= kMaxPages, "poolTokens", "a pool has at most 2^31 - 1 pages");
+}
+
+Shape::Shape(const Config& c)
+    : requests(static_cast<int>(c.contextLens.size())),
+      tokens(requests * c.qLen),
+      keyDim(c.kvLoraRank + c.ropeDim),
+      valueDim(c.kvLoraRank),
+      headsPerRank(c.heads / c.ranks),
+      rowsPerRequest(c.qLen * c.heads),
+      valueBytes(c.kvType == KvType::bf16 ? 2 : 4),
+      wireBytes(c.wireFp32 ? 4 : valueBytes),
+      cellBegin(c.contextLens.size() + 1, 0),
+      columns(0),
+      pagesNeeded(0),
+      poolPages(0) {
+  for (size_t r = 0; r < c.contextLens.size(); ++r) {
+    const int64_t width = layout::columns(lastLength(c, static_cast<int>(r)), c.ranks, c.pageSize);
+    cellBegin[r + 1] = cellBegin[r] + width;
+    columns = std::max(columns, width);
+  }
+  pagesNeeded = cellBegin.back();
+  poolPages = c.poolTokens == 0 ? pagesNeeded : c.poolTokens / c.pageSize;
+}
+
+}  // namespace dcpscope

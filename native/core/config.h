@@ -1,0 +1,88 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace dcpscope {
+
+enum class Comm { agRs, a2a };
+enum class KvType { fp32, bf16 };
+/** What the kernel leaves in rows without keys: (0, -inf), stale memory, (0, +inf), (NaN, -inf). */
+enum class EmptyRow { neutral, unwritten, plusInf, nan };
+
+constexpr int kCheckAuto = -1;
+constexpr int kCheckAll = -2;
+
+/** One DCP group, every default resolved: the native side of app/run/engine-config.ts. */
+struct Config {
+  int ranks = 1;
+  int heads = 1;
+  int kvLoraRank = 512;
+  int ropeDim = 64;
+  int layers = 1;
+  double softmaxScale = 1;
+  int interleave = 1;
+  Comm comm = Comm::agRs;
+  bool wireFp32 = false;
+  bool replicateQ = false;
+  int pageSize = 64;
+  KvType kvType = KvType::bf16;
+  /** Tokens of one rank's pool; 0: as many as the run needs. */
+  int64_t poolTokens = 0;
+  bool shuffledPages = false;
+  std::vector<int64_t> contextLens;
+  int qLen = 1;
+  int acceptedPerStep = 1;
+  int steps = 1;
+  int warmup = 0;
+  uint32_t seed = 1;
+  bool needles = false;
+  bool base2 = false;
+  EmptyRow emptyRow = EmptyRow::neutral;
+  int64_t restOfLayerBytes = 0;
+  /** Query rows a step, or kCheckAuto, kCheckAll. */
+  int checkRows = kCheckAuto;
+  std::vector<int> captureSteps;
+  std::vector<int> captureLayers;
+};
+
+/** Throws ERR_CONFIG that names the field and the rule. */
+void validate(const Config& config);
+
+/** Sizes that follow from a valid configuration. */
+struct Shape {
+  explicit Shape(const Config& config);
+
+  int requests;
+  /** Query tokens of a step: requests * qLen. */
+  int tokens;
+  int keyDim;    // D = kvLoraRank + ropeDim
+  int valueDim;  // V = kvLoraRank
+  int headsPerRank;
+  /** Query rows of one request that one kernel call handles: qLen * heads. */
+  int rowsPerRequest;
+  /** Bytes of one value in cache, queries and partials, and on the wire. */
+  int valueBytes;
+  int wireBytes;
+  /** Where each request's cells begin in a page table without gaps; [requests + 1]. */
+  std::vector<int64_t> cellBegin;
+  /** Columns of the longest request at the end of the run. */
+  int64_t columns;
+  /** Pages that one rank needs at the end of the run, and those of its pool. */
+  int64_t pagesNeeded;
+  int64_t poolPages;
+
+  int64_t cells() const { return cellBegin.back(); }
+};
+
+/** Global length of a request before the new tokens of traced step `step`. */
+inline int64_t contextAt(const Config& c, int request, int64_t step) {
+  return c.contextLens[static_cast<size_t>(request)] + step * c.acceptedPerStep;
+}
+
+/** Global length at the end of the last step. */
+inline int64_t lastLength(const Config& c, int request) {
+  return contextAt(c, request, c.steps - 1) + c.qLen;
+}
+
+}  // namespace dcpscope

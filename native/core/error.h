@@ -1,0 +1,37 @@
+#pragma once
+#include <stdexcept>
+#include <string>
+
+namespace dcpscope {
+
+/** What went wrong, as callers tell it apart; `name` gives the code that reaches JavaScript. */
+enum class ErrorCode { config, memory, poolFull, cancelled, state, engine };
+
+inline const char* name(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::config:
+      return "ERR_CONFIG";
+    case ErrorCode::memory:
+      return "ERR_MEMORY";
+    case ErrorCode::poolFull:
+      return "ERR_POOL_FULL";
+    case ErrorCode::cancelled:
+      return "ERR_CANCELLED";
+    case ErrorCode::state:
+      return "ERR_STATE";
+    case ErrorCode::engine:
+      return "ERR_ENGINE";
+  }
+  return "ERR_ENGINE";
+}
+
+class EngineError : public std::runtime_error {
+ public:
+  EngineError(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  ErrorCode code() const { return code_; }
+
+ private:
+  ErrorCode code_;
+};
+
+}  // namespace dcpscope

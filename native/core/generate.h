@@ -1,0 +1,82 @@
+#pragma once
+#include <cstdint>
+
+#include "core/hash.h"
+
+/**
+ * Keys and queries as pure functions of (seed, layer, request, global position, head, dimension). A value is
+ * the sum of four hashed bytes, centred and scaled to unit variance: no rounding mode, library or machine
+ * changes a bit of it. With needles a request has three keys that share a direction (a vector of signs) with
+ * all queries, so that they outweigh the rest of the context by several nats.
+ */
+namespace dcpscope {
+
+constexpr int kNeedles = 3;
+/** Share of the direction in a query. */
+constexpr float kQueryAmplitude = 0.5F;
+
+/** What fixes one row: its hash, and how much of the direction is added. */
+struct RowSpec {
+  uint64_t hash;
+  uint64_t direction;
+  float amplitude;
+};
+
+/** Data of one layer of one request. */
+struct Source {
+  uint64_t keys;
+  uint64_t queries;
+  uint64_t direction;
+  int needles;  // 0 without needle data
+  int64_t needleAt[kNeedles];
+  float needleAmplitude[kNeedles];
+};
+
+/**
+ * `contextLen` bounds where needles lie and how strong they must be; `keyDim` and `softmaxScale` turn nats
+ * into an amplitude.
+ */
+static inline Source makeSource(uint32_t seed, int layer, int request, bool needles, int64_t contextLen,
+                                int keyDim, double softmaxScale) {
+  const auto l = static_cast<uint64_t>(layer);
+  const auto r = static_cast<uint64_t>(request);
+  Source source{streamHash(seed, Stream::key, l, r),
+                streamHash(seed, Stream::query, l, r),
+                streamHash(seed, Stream::direction, l, r),
+                0,
+                {},
+                {}};
+  if (!needles || contextLen < 1) return source;
+  source.needles = kNeedles;
+  int log2 = 0;
+  while ((contextLen >> (log2 + 1)) > 0) ++log2;
+  for (int i = 0; i < kNeedles; ++i) {
+    const uint64_t h = mix64(streamHash(seed, Stream::needle, l, r) + static_cast<uint64_t>(i));
+    source.needleAt[i] = static_cast<int64_t>((h >> 8) % static_cast<uint64_t>(contextLen));
+    const double nats = 0.6931 * log2 + 4.0 + static_cast<double>(h & 255U) / 64.0;
+    const double amplitude = nats / (softmaxScale * keyDim * static_cast<double>(kQueryAmplitude));
+    source.needleAmplitude[i] = static_cast<float>(amplitude < 8.0 ? amplitude : 8.0);
+  }
+  return source;
+}
+
+static inline RowSpec keyRow(const Source& source, int64_t position) {
+  RowSpec spec{mix64(source.keys ^ static_cast<uint64_t>(position)), source.direction, 0.0F};
+  for (int i = 0; i < source.needles; ++i)
+    if (source.needleAt[i] == position) spec.amplitude = source.needleAmplitude[i];
+  return spec;
+}
+
+static inline RowSpec queryRow(const Source& source, int64_t position, int head) {
+  const uint64_t where = (static_cast<uint64_t>(position) << 8) | static_cast<uint64_t>(head);
+  return RowSpec{mix64(source.queries ^ where), source.direction,
+                 source.needles > 0 ? kQueryAmplitude : 0.0F};
+}
+
+/** Writers of `n` values (a multiple of 16): as float, rounded to bf16, and the bf16 values widened again. */
+struct GenerateKernels {
+  void (*fp32)(const RowSpec& spec, int n, float* out);
+  void (*bf16)(const RowSpec& spec, int n, uint16_t* out);
+};
+
+}  // namespace dcpscope

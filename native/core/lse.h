@@ -1,0 +1,37 @@
+#pragma once
+#include <cmath>
+#include <limits>
+
+/** Log-sum-exp in base b, e or 2. The neutral element of a merge is (out 0, lse -inf). */
+namespace dcpscope::lse {
+
+constexpr float kNone = -std::numeric_limits<float>::infinity();
+
+/** NaN and +inf say "no keys", like -inf: several kernels write them. */
+inline float effective(float lse) {
+  return std::isnan(lse) || lse == std::numeric_limits<float>::infinity() ? kNone : lse;
+}
+
+inline double power(double x, bool base2) { return base2 ? std::exp2(x) : std::exp(x); }
+inline double logarithm(double x, bool base2) { return base2 ? std::log2(x) : std::log(x); }
+
+/** log_b of the sum of b^lse over `count` partials that lie `stride` apart; -inf when all are neutral. */
+inline double merged(const float* lses, int count, int64_t stride, bool base2) {
+  float most = kNone;
+  for (int i = 0; i < count; ++i) most = std::fmax(most, effective(lses[i * stride]));
+  if (most == kNone) return kNone;
+  double total = 0;
+  for (int i = 0; i < count; ++i) {
+    const float own = effective(lses[i * stride]);
+    if (own != kNone) total += power(static_cast<double>(own) - most, base2);
+  }
+  return most + logarithm(total, base2);
+}
+
+/** Weight of a partial in a merge whose log-sum-exp is `total`; 0 for neutral ones, also when all are. */
+inline float weight(float own, double total, bool base2) {
+  const float lse = effective(own);
+  return lse == kNone ? 0.0F : static_cast<float>(power(lse - total, base2));
+}
+
+}  // namespace dcpscope::lse

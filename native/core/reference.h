@@ -1,0 +1,52 @@
+#pragma once
+#include <cstdint>
+
+#include "core/generate.h"
+
+/** Unsharded attention in double precision on regenerated keys: the truth that merged rows are compared with.
+ */
+namespace dcpscope {
+
+/** Heads of one reference call and keys of one tile. */
+constexpr int kReferenceHeads = 16;
+constexpr int kReferenceTile = 32;
+
+/** One query row, some heads, a range of global positions. */
+struct ReferenceTask {
+  Source source;
+  const GenerateKernels* generate;
+  bool bf16;
+  int64_t queryPosition;
+  /** Heads firstHead, firstHead + headStride, ... ; `heads` of them, at most kReferenceHeads. */
+  int firstHead;
+  int headStride;
+  int heads;
+  int keyDim;
+  int valueDim;
+  /** softmax scale * log2(e). */
+  double scale2;
+  int64_t keyBegin;
+  int64_t keyEnd;
+  /** Stops early when it becomes non-zero. */
+  const int* cancel;
+};
+
+/** Not normalised: acc [heads][valueDim] = sum of 2^(s - top) * value, total = sum of 2^(s - top), base-2
+ * scores. */
+struct ReferencePartial {
+  double* acc;
+  double top[kReferenceHeads];
+  double total[kReferenceHeads];
+};
+
+/** Doubles of working memory for one call. */
+constexpr int64_t referenceScratch(int keyDim) {
+  return static_cast<int64_t>(kReferenceHeads + kReferenceTile + 1) * keyDim +
+         kReferenceHeads * kReferenceTile;
+}
+
+struct ReferenceKernels {
+  void (*attend)(const ReferenceTask& task, double* scratch, ReferencePartial& out);
+};
+
+}  // namespace dcpscope

@@ -1,0 +1,46 @@
+#pragma once
+#include <cstdint>
+
+/** Decode attention of some query rows of one request over a range of one rank's paged keys. */
+namespace dcpscope {
+
+struct AttentionTask {
+  /** [rows][keyDim] floats or bf16 bits, at most kUnitRows rows. */
+  const void* q;
+  int rows;
+  /** Visible local keys of each row; [rows]. */
+  const int32_t* bounds;
+  /** The rank's pool, [pages][pageSize][keyDim], and the request's pages by column. */
+  const void* pool;
+  const int32_t* pages;
+  int pageSize;
+  int keyDim;
+  int valueDim;
+  bool bf16;
+  /** softmax scale * log2(e). */
+  float scale2;
+  /** Local keys keyBegin <= l < keyEnd. */
+  int64_t keyBegin;
+  int64_t keyEnd;
+  /** Stops early when it becomes non-zero; the result is then garbage. */
+  const int* cancel;
+};
+
+/** Not normalised: acc [rows][valueDim] = sum of 2^(s - top) * value; total 0 and top -inf where no key is
+ * seen. */
+struct AttentionPartial {
+  float* acc;
+  float* top;
+  float* total;
+};
+
+/** Floats of working memory for one call: queries, a tile of keys, scores. */
+constexpr int64_t attentionScratch(int keyDim, int unitRows, int tileKeys) {
+  return static_cast<int64_t>(unitRows + tileKeys) * keyDim + static_cast<int64_t>(unitRows) * tileKeys;
+}
+
+struct AttentionKernels {
+  void (*attend)(const AttentionTask& task, float* scratch, const AttentionPartial& out);
+};
+
+}  // namespace dcpscope

@@ -1,0 +1,82 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "core/block.h"
+#include "cpu/capture.h"
+#include "cpu/pool.h"
+#include "cpu/state.h"
+
+namespace dcpscope {
+
+/** Relative error of one (row, head) above which a run is wrong. */
+inline double tolerance(const Config& c) { return c.kvType == KvType::bf16 ? 1e-2 : 1e-5; }
+
+struct CheckResult {
+  double maxAbs = 0;
+  double maxRel = 0;
+  int32_t checked = 0;
+  /** Where maxRel was found. */
+  int32_t layer = -1;
+  int32_t token = -1;
+  int32_t head = -1;
+};
+
+/** Values of merged outputs that are NaN, and the first of them. */
+struct MergedNan {
+  int64_t count = 0;
+  int32_t layer = -1;
+  int32_t token = -1;
+  int32_t rank = -1;
+};
+
+/**
+ * Compares merged output with the reference, between steps, on all threads. What is checked follows from the
+ * configuration and the step's number. `auto` spends what a step's attention costs by counted work, saved
+ * over steps until a unit (a layer, a query row, some of its heads) can be paid; the last step checks one
+ * anyway.
+ */
+class Checker {
+ public:
+  Checker(Shared& shared, Pool& pool);
+
+  CheckResult check();
+  MergedNan findNan();
+
+  /** Reference of a layer in the current step: out [T][H][V] and lse [T][H]. Returns the tokens computed. */
+  int reference(int layer, Tensor& out, Tensor& lse);
+
+  static int64_t bytes(const Config& config, const Shape& shape, int threads);
+
+ private:
+  struct Unit {
+    int layer;
+    int token;
+    int group;
+  };
+
+  int64_t visible(int token) const;
+  double unitCost(int token) const;
+  double stepCost() const;
+  Unit unitAt(int64_t index, bool wholeRows) const;
+  int64_t unitsWanted();
+  int64_t unitsAffordable(int64_t all);
+  void computeWave(const Unit* units, int count);
+  void computePart(int64_t item, const Unit* units, int thread);
+  void combineUnit(int slot, const Unit& unit);
+  void compare(int slot, const Unit& unit, CheckResult& result) const;
+  int headsIn(int group) const;
+  double* acc(int slot, int part);
+
+  Shared& shared_;
+  Pool& pool_;
+  /** Heads group, group + groups_, ... make a unit. */
+  int groups_;
+  double budget_ = 0;
+  std::vector<Unit> wave_;
+  std::vector<ReferencePartial> partials_;
+  Block<double> acc_;
+  std::vector<Block<double>> scratch_;
+};
+
+}  // namespace dcpscope

@@ -1,0 +1,37 @@
+#include "cpu/inputs.h"
+
+namespace dcpscope {
+
+Inputs::Inputs(const Config& config, const Shape& shape)
+    : config_(config),
+      shape_(shape),
+      queryBytes_(static_cast<int64_t>(shape.tokens) * config.heads * shape.keyDim * shape.valueBytes),
+      keyBytes_(static_cast<int64_t>(shape.tokens) * shape.keyDim * shape.valueBytes),
+      queries_(config.layers * queryBytes_),
+      keys_(config.layers * keyBytes_) {}
+
+void Inputs::make(Pool& pool, const int64_t* contexts) {
+  pool.forEach(static_cast<int64_t>(config_.layers) * shape_.tokens, [&](int, int64_t item) {
+    const auto layer = static_cast<int>(item / shape_.tokens);
+    const auto token = static_cast<int>(item % shape_.tokens);
+    makeToken(layer, token, contexts[token / config_.qLen] + token % config_.qLen);
+  });
+}
+
+void Inputs::makeToken(int layer, int token, int64_t position) {
+  const Source source = sourceOf(config_, layer, token / config_.qLen);
+  const int64_t row = static_cast<int64_t>(shape_.keyDim) * shape_.valueBytes;
+  generateRow(config_, keyRow(source, position), shape_.keyDim,
+              keys_.data() + layer * keyBytes_ + token * row);
+  unsigned char* query =
+      queries_.data() + layer * queryBytes_ + static_cast<int64_t>(token) * config_.heads * row;
+  for (int h = 0; h < config_.heads; ++h)
+    generateRow(config_, queryRow(source, position, h), shape_.keyDim, query + h * row);
+}
+
+int64_t Inputs::bytes(const Config& config, const Shape& shape) {
+  return static_cast<int64_t>(config.layers) * shape.tokens * (config.heads + 1) * shape.keyDim *
+         shape.valueBytes;
+}
+
+}  // namespace dcpscope

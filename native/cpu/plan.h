@@ -1,0 +1,46 @@
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+#include "core/config.h"
+
+/** Launch parameters of the attention kernel, all in one place. They follow from the configuration alone,
+ * never from the number of cores, so results are the same bytes on any number of threads. */
+namespace dcpscope {
+
+/** Keys that are widened and scored at a time, and query rows that share them. */
+constexpr int kTileKeys = 64;
+constexpr int kUnitRows = 32;
+/** Units of work that a rank offers its threads at least, when contexts are long enough to be split. */
+constexpr int kUnitsWanted = 8;
+/** Shortest range of keys worth a unit of its own. */
+constexpr int kLeastSplitKeys = 1024;
+
+struct AttentionPlan {
+  explicit AttentionPlan(const Config& config, const Shape& shape)
+      : rowBlocks((shape.rowsPerRequest + kUnitRows - 1) / kUnitRows),
+        maxSplits(std::clamp((kUnitsWanted + shape.requests * rowBlocks - 1) / (shape.requests * rowBlocks),
+                             1, kUnitsWanted)) {
+    int64_t longest = 0;
+    for (int r = 0; r < shape.requests; ++r) longest = std::max(longest, lastLength(config, r));
+    if (splits(longest / config.ranks + config.interleave) == 1) maxSplits = 1;
+  }
+
+  /** Keys of one split of a request with `length` local keys: whole tiles. */
+  int64_t splitKeys(int64_t length) const {
+    const int64_t even = (length + maxSplits - 1) / maxSplits;
+    const int64_t least = std::max<int64_t>(even, kLeastSplitKeys);
+    return (least + kTileKeys - 1) / kTileKeys * kTileKeys;
+  }
+
+  int splits(int64_t length) const {
+    return length == 0 ? 1 : static_cast<int>((length + splitKeys(length) - 1) / splitKeys(length));
+  }
+
+  /** Blocks of query rows of one request. */
+  int rowBlocks;
+  /** Most ranges that the keys of one request are split into; 1: never split. */
+  int maxSplits;
+};
+
+}  // namespace dcpscope

@@ -1,0 +1,424 @@
+#include "cpu/rank.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "core/bf16.h"
+#include "core/layout.h"
+#include "core/lse.h"
+
+namespace dcpscope {
+namespace {
+
+constexpr double kLn2 = 0.693147180559945309417;
+constexpr double kLog2E = 1.44269504088896340736;
+/** What stale memory looks like in `emptyRow: unwritten`: finite, far off, and exact in bf16. */
+constexpr float kStaleOut = 4096.0F;
+constexpr float kStaleLse = 64.0F;
+/** Stages of a layer that can leave a span. */
+constexpr int64_t kSpansPerLayer = 10;
+
+int64_t partialValues(const Config& c, const Shape& s) {
+  return static_cast<int64_t>(s.tokens) * c.heads * s.valueDim;
+}
+
+/** Rows that the splits of all requests keep until they are combined. */
+int64_t splitRows(const Shape& s, const AttentionPlan& plan) {
+  return plan.maxSplits == 1 ? 0 : static_cast<int64_t>(s.requests) * s.rowsPerRequest * plan.maxSplits;
+}
+
+void fillRow(void* row, bool bf16, float value, int n) {
+  if (bf16)
+    std::fill_n(static_cast<uint16_t*>(row), n, toBf16(value));
+  else
+    std::fill_n(static_cast<float*>(row), n, value);
+}
+
+/** Receive buffer: for ag_rs the own weighted partial, for a2a the slices of all ranks; the same size. */
+int64_t wireBytes(const Config& c, const Shape& s) {
+  return c.ranks == 1 ? 0 : partialValues(c, s) * s.wireBytes;
+}
+
+int64_t lseValues(const Config& c, const Shape& s) {
+  const int64_t own = static_cast<int64_t>(s.tokens) * c.heads;
+  return c.ranks == 1 ? 0 : c.comm == Comm::agRs ? own * c.ranks : own;
+}
+
+}  // namespace
+
+int64_t spansPerStep(const Config& config) { return 1 + kSpansPerLayer * config.layers; }
+
+ThreadScratch::ThreadScratch(const Shape& shape)
+    : attention(attentionScratch(shape.keyDim, kUnitRows, kTileKeys)),
+      acc(static_cast<int64_t>(kUnitRows) * shape.valueDim),
+      top(kUnitRows),
+      total(kUnitRows) {}
+
+Rank::Bytes Rank::bytes(const Config& c, const Shape& s, const AttentionPlan& plan) {
+  const int64_t heads = static_cast<int64_t>(s.tokens) * c.heads;
+  Bytes bytes{};
+  bytes.pool = static_cast<int64_t>(c.layers) * s.poolPages * c.pageSize * s.keyDim * s.valueBytes;
+  bytes.queries = c.ranks > 1 && !c.replicateQ ? heads * s.keyDim * s.valueBytes : 0;
+  bytes.partials = (c.ranks > 1 ? partialValues(c, s) * s.valueBytes : 0) + wireBytes(c, s) +
+                   (heads + lseValues(c, s)) * 4 + splitRows(s, plan) * (s.valueDim + 2) * 4;
+  bytes.merged = static_cast<int64_t>(c.layers) * s.tokens * s.headsPerRank * s.valueDim * s.valueBytes;
+  bytes.tables = s.requests * 8 + s.cells() * 4 + s.tokens * 12 +
+                 static_cast<int64_t>(s.requests) * s.rowsPerRequest * 4;
+  return bytes;
+}
+
+Rank::Rank(Shared& shared, int rank, int team, const RingSizes& rings)
+    : spans(spanColumns(), rings.spans),
+      rows(queryRowColumns(), rings.rows),
+      pages(pageColumns(), rings.pages),
+      shared_(shared),
+      config_(shared.config),
+      shape_(shared.shape),
+      rank_(rank),
+      poolBytes_(shape_.poolPages * config_.pageSize * shape_.keyDim * shape_.valueBytes),
+      mergedBytes_(static_cast<int64_t>(shape_.tokens) * shape_.headsPerRank * shape_.valueDim *
+                   shape_.valueBytes),
+      team_(team, shared.spins),
+      pool_(config_.layers * poolBytes_),
+      merged_(config_.layers * mergedBytes_),
+      gathered_(bytes(config_, shape_, shared.plan).queries),
+      partial_(config_.ranks > 1 ? partialValues(config_, shape_) * shape_.valueBytes : 0),
+      wire_(wireBytes(config_, shape_)),
+      lse_(static_cast<int64_t>(shape_.tokens) * config_.heads),
+      lses_(lseValues(config_, shape_)),
+      out_(partial_.data()),
+      lengths_(shape_.requests),
+      table_(std::max<int64_t>(shape_.cells(), 1)),
+      slots_(shape_.tokens),
+      visible_(shape_.tokens),
+      bounds_(static_cast<int64_t>(shape_.requests) * shape_.rowsPerRequest),
+      splitAcc_(splitRows(shape_, shared.plan) * shape_.valueDim),
+      splitTop_(splitRows(shape_, shared.plan)),
+      splitTotal_(splitRows(shape_, shared.plan)) {}
+
+void Rank::fill(int layer, int request, int64_t first, int64_t last) {
+  const Source source = sourceOf(config_, layer, request);
+  const int64_t row = static_cast<int64_t>(shape_.keyDim) * shape_.valueBytes;
+  const int32_t* pages = shared_.pages.row(request);
+  const int64_t end = layout::localLength(last, rank_, config_.ranks, config_.interleave);
+  for (int64_t l = layout::localLength(first, rank_, config_.ranks, config_.interleave); l < end; ++l) {
+    const int64_t position = layout::globalIndex(l, rank_, config_.ranks, config_.interleave);
+    const int64_t slot = layout::slot(pages[l / config_.pageSize], l, config_.pageSize);
+    generateRow(config_, keyRow(source, position), shape_.keyDim, pool(layer) + slot * row);
+  }
+}
+
+Collective Rank::enter() {
+  const int64_t perLayer = (shared_.gathersQueries() ? 1 : 0) + (config_.comm == Comm::agRs ? 2 : 1);
+  const int turn = collectives_++;
+  Block<int64_t>& enters = shared_.enters[turn & 1];
+  Collective collective{static_cast<int32_t>(shared_.frame.step * perLayer * config_.layers + turn), 0, 0};
+  collective.enter = shared_.clock.now();
+  enters[rank_ * 8] = collective.enter;
+  shared_.barrier.wait();
+  for (int r = 0; r < config_.ranks; ++r)
+    collective.lastEnter = std::max(collective.lastEnter, enters[r * 8]);
+  return collective;
+}
+
+void Rank::span(int layer, Stage stage, int64_t begin, Work work, const Collective* collective) {
+  if (!shared_.frame.traced) return;
+  SpanRow row{shared_.frame.step, layer, stage, begin, shared_.clock.now() - begin, work.bytes, work.flops};
+  if (collective != nullptr) {
+    row.collective = collective->seq;
+    row.enter = collective->enter;
+    row.lastEnter = collective->lastEnter;
+  }
+  spans.push(row);
+}
+
+void Rank::run(ThreadScratch& scratch) {
+  nan = inf = lseNan = empty = {};
+  collectives_ = 0;
+  spansMark_ = spans.mark();
+  rowsMark_ = rows.mark();
+  shared_.barrier.wait();
+  began = shared_.clock.now();
+  metadata();
+  for (int layer = 0; layer < config_.layers; ++layer) {
+    if (config_.ranks == 1) out_ = merged(layer);
+    queries_ = shared_.inputs.queries(layer);
+    if (shared_.gathersQueries()) gatherQueries(layer);
+    append(layer);
+    keep(layer, "q", queries_);
+    attend(layer, scratch);
+    keep(layer, "out_kernel", out_);
+    keep(layer, "lse_kernel", lse_.data());
+    neutralize(layer);
+    keep(layer, "out", out_);
+    keep(layer, "lse", lse_.data());
+    if (config_.ranks > 1) config_.comm == Comm::agRs ? agRs(layer) : a2a(layer);
+    keep(layer, "merged", merged(layer));
+    if (config_.restOfLayerBytes > 0) {
+      const int64_t begin = shared_.clock.now();
+      restOfLayer();
+      span(layer, Stage::restOfLayer, begin, {config_.restOfLayerBytes, 0});
+    }
+  }
+  ended = shared_.clock.now();
+}
+
+void Rank::giveUp() {
+  spans.rewind(spansMark_);
+  rows.rewind(rowsMark_);
+  captures.clear();
+}
+
+void Rank::help(ThreadScratch& scratch) {
+  for (int layer = 0; layer < config_.layers; ++layer) {
+    team_.wait();
+    attendUnits(layer, scratch);
+    team_.wait();
+  }
+}
+
+void Rank::metadata() {
+  const int64_t begin = shared_.clock.now();
+  const int c = config_.ranks;
+  const int I = config_.interleave;
+  const int P = config_.pageSize;
+  int64_t bytes = 0;
+  for (int r = 0; r < shape_.requests; ++r) {
+    const int64_t before = shared_.frame.before[r];
+    const int64_t after = shared_.frame.after[r];
+    lengths_[r] = layout::localLength(after, rank_, c, I);
+    empty.note(lengths_[r] == 0 ? 1 : 0, -1, r, -1);
+    const int64_t columns = shared_.pages.columns(r);
+    std::copy_n(shared_.pages.row(r), columns, &table_[shape_.cellBegin[static_cast<size_t>(r)]]);
+    bytes += columns * 4;
+    for (int q = 0; q < config_.qLen; ++q) {
+      const int64_t t = before + q;
+      const int token = r * config_.qLen + q;
+      const int64_t local = layout::localIndex(t, c, I);
+      slots_[token] = layout::owner(t, c, I) == rank_ ? layout::slot(blockTable(r)[local / P], local, P) : -1;
+      const auto seen = static_cast<int32_t>(
+          layout::localLength(layout::visibleGlobal(after, config_.qLen, q), rank_, c, I));
+      visible_[token] = seen;
+      std::fill_n(&bounds_[static_cast<int64_t>(token) * config_.heads], config_.heads, seen);
+    }
+  }
+  span(-1, Stage::metadata, begin, {bytes, 0});
+}
+
+void Rank::gatherQueries(int layer) {
+  const Collective collective = enter();
+  const int64_t row = static_cast<int64_t>(shape_.keyDim) * shape_.valueBytes;
+  const int64_t slice = row * shape_.headsPerRank;
+  const unsigned char* from = shared_.inputs.queries(layer);
+  for (int t = 0; t < shape_.tokens && !shared_.cancelled(); ++t)
+    for (int r = 0; r < config_.ranks; ++r) {
+      const int64_t at = (static_cast<int64_t>(t) * config_.ranks + r) * slice;
+      std::memcpy(gathered_.data() + at, from + at, static_cast<size_t>(slice));
+    }
+  queries_ = gathered_.data();
+  span(layer, Stage::qAllGather, collective.enter, {shape_.tokens * slice * (config_.ranks - 1), 0},
+       &collective);
+}
+
+void Rank::append(int layer) {
+  const int64_t begin = shared_.clock.now();
+  const int64_t row = static_cast<int64_t>(shape_.keyDim) * shape_.valueBytes;
+  int64_t bytes = 0;
+  for (int t = 0; t < shape_.tokens; ++t) {
+    if (slots_[t] < 0) continue;
+    std::memcpy(pool(layer) + slots_[t] * row, shared_.inputs.keys(layer) + t * row,
+                static_cast<size_t>(row));
+    bytes += row;
+  }
+  span(layer, Stage::kvAppend, begin, {bytes, 0});
+}
+
+void Rank::attend(int layer, ThreadScratch& scratch) {
+  const int64_t begin = shared_.clock.now();
+  nextUnit_.store(0, std::memory_order_relaxed);
+  team_.wait();
+  attendUnits(layer, scratch);
+  team_.wait();
+  Work work;
+  for (int r = 0; r < shape_.requests; ++r) work.bytes += lengths_[r] * shape_.keyDim * shape_.valueBytes;
+  for (int t = 0; t < shape_.tokens; ++t)
+    work.flops += 2 * static_cast<int64_t>(config_.heads) * (shape_.keyDim + shape_.valueDim) * visible_[t];
+  span(layer, Stage::decodeAttn, begin, work);
+  if (shared_.plan.maxSplits == 1) return;
+  const int64_t then = shared_.clock.now();
+  combine();
+  span(layer, Stage::splitCombine, then, {splitRows(shape_, shared_.plan) * shape_.valueDim * 4, 0});
+}
+
+void Rank::attendUnits(int layer, ThreadScratch& scratch) {
+  const int64_t units =
+      static_cast<int64_t>(shape_.requests) * shared_.plan.rowBlocks * shared_.plan.maxSplits;
+  for (int64_t u = nextUnit_.fetch_add(1); u < units && !shared_.cancelled(); u = nextUnit_.fetch_add(1))
+    attendUnit(layer, u, scratch);
+}
+
+void Rank::attendUnit(int layer, int64_t unit, ThreadScratch& scratch) {
+  const AttentionPlan& plan = shared_.plan;
+  const auto split = static_cast<int>(unit % plan.maxSplits);
+  const auto block = static_cast<int>(unit / plan.maxSplits % plan.rowBlocks);
+  const auto request = static_cast<int>(unit / plan.maxSplits / plan.rowBlocks);
+  const int64_t length = lengths_[request];
+  if (split >= plan.splits(length)) return;
+  const int firstRow = block * kUnitRows;
+  const int count = std::min(kUnitRows, shape_.rowsPerRequest - firstRow);
+  const int64_t row = static_cast<int64_t>(request) * shape_.rowsPerRequest + firstRow;
+  const int64_t last = bounds_[row + count - 1];
+  AttentionTask task{};
+  task.q = queries_ + row * shape_.keyDim * shape_.valueBytes;
+  task.rows = count;
+  task.bounds = &bounds_[row];
+  task.pool = pool(layer);
+  task.pages = blockTable(request);
+  task.pageSize = config_.pageSize;
+  task.keyDim = shape_.keyDim;
+  task.valueDim = shape_.valueDim;
+  task.bf16 = shared_.bf16();
+  task.scale2 = static_cast<float>(config_.softmaxScale * kLog2E);
+  task.keyBegin = split * plan.splitKeys(length);
+  task.keyEnd = std::min(last, task.keyBegin + plan.splitKeys(length));
+  task.cancel = &shared_.cancel;
+  if (plan.maxSplits == 1) {
+    const AttentionPartial partial{scratch.acc.data(), scratch.top.data(), scratch.total.data()};
+    shared_.code.attention.attend(task, scratch.attention.data(), partial);
+    for (int r = 0; r < count; ++r)
+      finish(row + r, partial.acc + r * shape_.valueDim, partial.top[r], partial.total[r]);
+    return;
+  }
+  const int64_t at =
+      (static_cast<int64_t>(request) * plan.maxSplits + split) * shape_.rowsPerRequest + firstRow;
+  const AttentionPartial partial{&splitAcc_[at * shape_.valueDim], &splitTop_[at], &splitTotal_[at]};
+  shared_.code.attention.attend(task, scratch.attention.data(), partial);
+}
+
+void Rank::finish(int64_t row, const float* acc, float top, float total) {
+  if (total == 0) return writeEmpty(row);
+  unsigned char* to = out_ + row * shape_.valueDim * shape_.valueBytes;
+  shared_.code.rows.scale(acc, false, 1.0F / total, to, shared_.bf16(), shape_.valueDim);
+  writeLse(row, top, total);
+}
+
+void Rank::writeLse(int64_t row, float top, float total) {
+  const double base2 = static_cast<double>(top) + std::log2(static_cast<double>(total));
+  lse_[row] = static_cast<float>(config_.base2 ? base2 : base2 * kLn2);
+}
+
+void Rank::writeEmpty(int64_t row) {
+  constexpr float inf = std::numeric_limits<float>::infinity();
+  constexpr float notANumber = std::numeric_limits<float>::quiet_NaN();
+  struct Left {
+    float out;
+    float lse;
+  };
+  const Left left = config_.emptyRow == EmptyRow::neutral     ? Left{0, -inf}
+                    : config_.emptyRow == EmptyRow::unwritten ? Left{kStaleOut, kStaleLse}
+                    : config_.emptyRow == EmptyRow::plusInf   ? Left{0, inf}
+                                                              : Left{notANumber, -inf};
+  fillRow(out_ + row * shape_.valueDim * shape_.valueBytes, shared_.bf16(), left.out, shape_.valueDim);
+  lse_[row] = left.lse;
+}
+
+void Rank::combine() {
+  for (int r = 0; r < shape_.requests && !shared_.cancelled(); ++r) {
+    const int splits = shared_.plan.splits(lengths_[r]);
+    for (int row = 0; row < shape_.rowsPerRequest; ++row) combineRow(r, row, splits);
+  }
+}
+
+void Rank::combineRow(int request, int row, int splits) {
+  const float* parts[kUnitsWanted];
+  float weights[kUnitsWanted];
+  const int64_t first = static_cast<int64_t>(request) * shared_.plan.maxSplits * shape_.rowsPerRequest + row;
+  float top = -std::numeric_limits<float>::infinity();
+  for (int s = 0; s < splits; ++s) top = std::fmax(top, splitTop_[first + s * shape_.rowsPerRequest]);
+  double total = 0;
+  for (int s = 0; s < splits; ++s) {
+    const int64_t at = first + static_cast<int64_t>(s) * shape_.rowsPerRequest;
+    parts[s] = &splitAcc_[at * shape_.valueDim];
+    const bool none = splitTotal_[at] == 0;
+    weights[s] = none ? 0.0F : static_cast<float>(std::exp2(static_cast<double>(splitTop_[at]) - top));
+    total += static_cast<double>(weights[s]) * splitTotal_[at];
+  }
+  const int64_t out = static_cast<int64_t>(request) * shape_.rowsPerRequest + row;
+  if (total == 0) return writeEmpty(out);
+  for (int s = 0; s < splits; ++s) weights[s] = static_cast<float>(weights[s] / total);
+  const void* rowsOf[kUnitsWanted];
+  std::copy_n(parts, splits, rowsOf);
+  unsigned char* to = out_ + out * shape_.valueDim * shape_.valueBytes;
+  shared_.code.rows.merge({rowsOf, weights, splits, false}, to, shared_.bf16(), shape_.valueDim);
+  writeLse(out, top, static_cast<float>(total));
+}
+
+void Rank::neutralize(int layer) {
+  const int64_t begin = shared_.clock.now();
+  if (!shared_.cancelled())
+    for (int t = 0; t < shape_.tokens; ++t) neutralizeRow(layer, t);
+  span(layer, Stage::neutralize, begin,
+       {partialValues(config_, shape_) * shape_.valueBytes +
+            static_cast<int64_t>(shape_.tokens) * config_.heads * 4,
+        0});
+}
+
+void Rank::neutralizeRow(int layer, int token) {
+  const int n = config_.heads * shape_.valueDim;
+  unsigned char* out = out_ + static_cast<int64_t>(token) * n * shape_.valueBytes;
+  float* lse = &lse_[static_cast<int64_t>(token) * config_.heads];
+  RowStats stats;
+  shared_.code.rows.stats(out, shared_.bf16(), n, stats);
+  const int request = token / config_.qLen;
+  QueryRowRow row{};
+  row.lseMin = std::numeric_limits<float>::quiet_NaN();
+  row.lseMax = std::numeric_limits<float>::quiet_NaN();
+  for (int h = 0; h < config_.heads; ++h) {
+    if (std::isnan(lse[h])) ++row.lseNan;
+    row.lseMin = std::fmin(row.lseMin, lse[h]);
+    row.lseMax = std::fmax(row.lseMax, lse[h]);
+  }
+  nan.note(stats.nan, layer, request, token);
+  inf.note(stats.inf, layer, request, token);
+  lseNan.note(row.lseNan, layer, request, token);
+  if (shared_.frame.traced) {
+    row.step = shared_.frame.step;
+    row.layer = layer;
+    row.request = request;
+    row.qIndex = token % config_.qLen;
+    row.globalLen = static_cast<int32_t>(shared_.frame.after[request]);
+    row.localLen = static_cast<int32_t>(lengths_[request]);
+    row.visible = visible_[token];
+    row.outNan = stats.nan;
+    row.outInf = stats.inf;
+    row.outAbsmax = stats.absmax;
+    rows.push(row);
+  }
+  if (visible_[token] > 0) return;
+  std::memset(out, 0, static_cast<size_t>(n) * shape_.valueBytes);
+  std::fill_n(lse, config_.heads, lse::kNone);
+}
+
+void Rank::restOfLayer() {
+  volatile uint32_t sink = 0;
+  int64_t at = 0;
+  for (int64_t left = config_.restOfLayerBytes; left > 0 && !shared_.cancelled(); left -= kRestChunk) {
+    const int64_t bytes = std::min((left + 1023) / 1024 * 1024, kRestChunk);
+    sink = sink + shared_.code.read.sum(shared_.rest.data() + at, bytes);
+    at += kRestChunk;
+    if (at == shared_.rest.size()) at = 0;
+  }
+}
+
+void Rank::keep(int layer, const char* tensor, const void* from) {
+  if (!shared_.captures(layer)) return;
+  for (Capture& capture : captures) {
+    if (capture.layer != layer) continue;
+    for (Tensor& t : capture.tensors)
+      if (std::strcmp(t.name, tensor) == 0) std::memcpy(t.data.data(), from, t.data.size());
+  }
+}
+
+}  // namespace dcpscope

@@ -1,0 +1,95 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/memory.h"
+#include "core/trace.h"
+#include "cpu/capture.h"
+#include "cpu/check.h"
+#include "cpu/pool.h"
+#include "cpu/rank.h"
+#include "cpu/state.h"
+
+namespace dcpscope {
+
+/** What a run of a valid configuration would allocate, by purpose. */
+std::vector<MemoryComponent> predictMemory(const Config& config);
+
+struct AdvanceResult {
+  int stepsDone;
+  bool finished;
+  bool ringsFull;
+};
+
+/** A ring of one table and the rank it belongs to, -1 for tables of the whole run. */
+struct NamedRing {
+  const char* table;
+  int rank;
+  Ring* ring;
+};
+
+/** A decode run of one DCP group on the CPU. Not safe for concurrent calls except `cancel`. */
+class Run {
+ public:
+  /** Throws ERR_CONFIG, or ERR_MEMORY before anything is allocated. */
+  explicit Run(const Config& config);
+  ~Run();
+
+  /** Fills context for about `maxMs`; returns the share that is done, 0 to 1. */
+  double fill(double maxMs);
+  /** See NativeRun.advance in main/engine/addon.ts. */
+  AdvanceResult advance(int maxSteps, double maxMs, int64_t waitedNs);
+
+  std::vector<NamedRing> rings();
+  std::vector<Capture> takeCaptures();
+  int64_t dropped();
+
+  /** From any thread: work stops soon and the call that does it throws ERR_CANCELLED. */
+  void cancel();
+
+ private:
+  struct FillBlock {
+    int request;
+    int64_t first;
+    int64_t last;
+  };
+
+  void prepareFill();
+  bool roomForStep(int step);
+  int64_t changedPages(int step) const;
+  void beginFrame(int step, bool traced);
+  void takePages();
+  void runFrame();
+  void finishStep();
+  void recordPages();
+  void recordSightings(int64_t now);
+  void recordCheck(const CheckResult& check, const MergedNan& nan, int64_t now);
+  void recordStep(const CheckResult& check);
+  void prepareCaptures();
+  void finishCaptures();
+  void capturePages(Capture& capture);
+  Capture captureReference(int layer);
+  void stall(int64_t waitedNs);
+  void throwIfCancelled();
+  void event(EventRow row);
+
+  Shared shared_;
+  Pool pool_;
+  std::vector<std::unique_ptr<ThreadScratch>> scratch_;
+  Ring steps_;
+  Ring events_;
+  std::unique_ptr<Checker> checker_;
+  std::vector<FillBlock> blocks_;
+  int64_t filled_ = 0;
+  int64_t fillItems_ = -1;
+  int warmupDone_ = 0;
+  int stepsDone_ = 0;
+  /** Length of each request in the last recorded step, -1 before the first. */
+  Block<int64_t> recorded_;
+  /** Requests without keys per rank when that was last an event. */
+  Block<int64_t> emptySeen_;
+  std::vector<Capture> captures_;
+};
+
+}  // namespace dcpscope

@@ -1,0 +1,57 @@
+#include <array>
+#include <cstring>
+
+#include "core/lse.h"
+#include "cpu/rank.h"
+
+namespace dcpscope {
+
+/** One exchange of head slices of out with lse beside them, then a merge in fp32. */
+void Rank::a2a(int layer) {
+  const Collective collective = enter();
+  copySlices();
+  // The next layer overwrites partials that a slower rank may still be reading.
+  shared_.barrier.wait();
+  const int64_t rows = static_cast<int64_t>(shape_.tokens) * shape_.headsPerRank;
+  const int64_t row = static_cast<int64_t>(shape_.valueDim) * shape_.wireBytes + 4;
+  span(layer, Stage::outAllToAll, collective.enter, {rows * row * (config_.ranks - 1), 0}, &collective);
+  const int64_t begin = shared_.clock.now();
+  mergeSlices(layer);
+  span(layer, Stage::merge, begin,
+       {rows * config_.ranks * row, 2 * rows * config_.ranks * static_cast<int64_t>(shape_.valueDim)});
+}
+
+void Rank::copySlices() {
+  const int first = rank_ * shape_.headsPerRank;
+  const int64_t rows = static_cast<int64_t>(shape_.tokens) * shape_.headsPerRank;
+  for (int r = 0; r < config_.ranks; ++r) {
+    Rank& from = *shared_.ranks[static_cast<size_t>(r)];
+    for (int t = 0; t < shape_.tokens && !shared_.cancelled(); ++t) {
+      const int64_t at = static_cast<int64_t>(t) * config_.heads + first;
+      const int64_t to = r * rows + static_cast<int64_t>(t) * shape_.headsPerRank;
+      shared_.code.rows.scale(from.out() + at * shape_.valueDim * shape_.valueBytes, shared_.bf16(), 1.0F,
+                              wire_.data() + to * shape_.valueDim * shape_.wireBytes, shared_.wireBf16(),
+                              shape_.headsPerRank * shape_.valueDim);
+      std::memcpy(&lses_[to], from.lse() + at, static_cast<size_t>(shape_.headsPerRank) * 4);
+    }
+  }
+}
+
+void Rank::mergeSlices(int layer) {
+  const int64_t rows = static_cast<int64_t>(shape_.tokens) * shape_.headsPerRank;
+  std::array<const void*, 64> from{};
+  std::array<float, 64> weights{};
+  for (int64_t row = 0; row < rows && !shared_.cancelled(); ++row) {
+    const double total = lse::merged(&lses_[row], config_.ranks, rows, config_.base2);
+    for (int r = 0; r < config_.ranks; ++r) {
+      const int64_t at = r * rows + row;
+      from[static_cast<size_t>(r)] = wire_.data() + at * shape_.valueDim * shape_.wireBytes;
+      weights[static_cast<size_t>(r)] = lse::weight(lses_[at], total, config_.base2);
+    }
+    shared_.code.rows.merge({from.data(), weights.data(), config_.ranks, shared_.wireBf16()},
+                            merged(layer) + row * shape_.valueDim * shape_.valueBytes, shared_.bf16(),
+                            shape_.valueDim);
+  }
+}
+
+}  // namespace dcpscope

@@ -1,0 +1,55 @@
+#include <array>
+#include <cstring>
+
+#include "core/lse.h"
+#include "cpu/rank.h"
+
+namespace dcpscope {
+
+/** All-gather of lse, weighting of the own partial, reduce-scatter over heads in the wire type. */
+void Rank::agRs(int layer) {
+  const int64_t count = static_cast<int64_t>(shape_.tokens) * config_.heads;
+  const Collective gather = enter();
+  for (int r = 0; r < config_.ranks; ++r)
+    std::memcpy(&lses_[r * count], shared_.ranks[static_cast<size_t>(r)]->lse(),
+                static_cast<size_t>(count) * 4);
+  span(layer, Stage::lseAllGather, gather.enter, {count * 4 * (config_.ranks - 1), 0}, &gather);
+  const int64_t begin = shared_.clock.now();
+  correct();
+  span(layer, Stage::lseCorrect, begin,
+       {count * shape_.valueDim * shape_.valueBytes, count * shape_.valueDim});
+  reduceScatter(layer);
+}
+
+void Rank::correct() {
+  const int64_t count = static_cast<int64_t>(shape_.tokens) * config_.heads;
+  for (int64_t row = 0; row < count && !shared_.cancelled(); ++row) {
+    const double total = lse::merged(&lses_[row], config_.ranks, count, config_.base2);
+    const float weight = lse::weight(lses_[rank_ * count + row], total, config_.base2);
+    shared_.code.rows.scale(out_ + row * shape_.valueDim * shape_.valueBytes, shared_.bf16(), weight,
+                            wire_.data() + row * shape_.valueDim * shape_.wireBytes, shared_.wireBf16(),
+                            shape_.valueDim);
+  }
+}
+
+void Rank::reduceScatter(int layer) {
+  const Collective collective = enter();
+  std::array<const void*, 64> from{};
+  const int first = rank_ * shape_.headsPerRank;
+  for (int t = 0; t < shape_.tokens && !shared_.cancelled(); ++t)
+    for (int h = 0; h < shape_.headsPerRank; ++h) {
+      const int64_t row = static_cast<int64_t>(t) * config_.heads + first + h;
+      for (int r = 0; r < config_.ranks; ++r)
+        from[static_cast<size_t>(r)] =
+            shared_.ranks[static_cast<size_t>(r)]->wire() + row * shape_.valueDim * shape_.wireBytes;
+      const int64_t to = static_cast<int64_t>(t) * shape_.headsPerRank + h;
+      shared_.code.rows.add(from.data(), config_.ranks, shared_.wireBf16(),
+                            merged(layer) + to * shape_.valueDim * shape_.valueBytes, shared_.bf16(),
+                            shape_.valueDim);
+    }
+  const int64_t received = static_cast<int64_t>(shape_.tokens) * shape_.headsPerRank * shape_.valueDim *
+                           shape_.wireBytes * (config_.ranks - 1);
+  span(layer, Stage::outReduceScatter, collective.enter, {received, 0}, &collective);
+}
+
+}  // namespace dcpscope

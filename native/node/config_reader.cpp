@@ -1,0 +1,141 @@
+#include "node/config_reader.h"
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "core/error.h"
+
+namespace dcpscope::node {
+namespace {
+
+[[noreturn]] void refuse(const std::string& field, const char* what) {
+  throw EngineError(ErrorCode::config, field + ": must be " + what);
+}
+
+class Reader {
+ public:
+  explicit Reader(Napi::Object object) : object_(object) {}
+
+  int64_t integer(const char* field) const { return readInteger(object_.Get(field), field); }
+
+  int small(const char* field) const {
+    const int64_t value = integer(field);
+    constexpr int64_t most = std::numeric_limits<int>::max();
+    if (value < -most || value > most) refuse(field, "a small whole number");
+    return static_cast<int>(value);
+  }
+
+  double number(const char* field) const {
+    const Napi::Value value = object_.Get(field);
+    if (!value.IsNumber()) refuse(field, "a number");
+    return value.As<Napi::Number>().DoubleValue();
+  }
+
+  bool flag(const char* field) const {
+    const Napi::Value value = object_.Get(field);
+    if (!value.IsBoolean()) refuse(field, "true or false");
+    return value.As<Napi::Boolean>().Value();
+  }
+
+  std::string text(const char* field) const {
+    const Napi::Value value = object_.Get(field);
+    if (!value.IsString()) refuse(field, "text");
+    return value.As<Napi::String>().Utf8Value();
+  }
+
+  template <class T>
+  std::vector<T> list(const char* field) const {
+    const Napi::Value value = object_.Get(field);
+    if (!value.IsArray()) refuse(field, "a list");
+    const auto array = value.As<Napi::Array>();
+    std::vector<T> out;
+    for (uint32_t i = 0; i < array.Length(); ++i) {
+      const int64_t entry = readInteger(array.Get(i), field);
+      if (entry < std::numeric_limits<T>::min() || entry > std::numeric_limits<T>::max())
+        refuse(field, "a list of small whole numbers");
+      out.push_back(static_cast<T>(entry));
+    }
+    return out;
+  }
+
+ private:
+  Napi::Object object_;
+};
+
+Comm readComm(const std::string& text) {
+  if (text == "ag_rs") return Comm::agRs;
+  if (text == "a2a") return Comm::a2a;
+  refuse("comm", "ag_rs or a2a");
+}
+
+KvType readKvType(const std::string& text) {
+  if (text == "fp32") return KvType::fp32;
+  if (text == "bf16") return KvType::bf16;
+  refuse("kvDtype", "fp32 or bf16");
+}
+
+EmptyRow readEmptyRow(const std::string& text) {
+  if (text == "neutral") return EmptyRow::neutral;
+  if (text == "unwritten") return EmptyRow::unwritten;
+  if (text == "plusInf") return EmptyRow::plusInf;
+  if (text == "nan") return EmptyRow::nan;
+  refuse("emptyRow", "neutral, unwritten, plusInf or nan");
+}
+
+bool readBase2(const std::string& text) {
+  if (text == "2") return true;
+  if (text == "e") return false;
+  refuse("lseBase", "e or 2");
+}
+
+uint32_t readSeed(int64_t seed) {
+  if (seed < 0 || seed > std::numeric_limits<uint32_t>::max()) refuse("seed", "0 to 2^32 - 1");
+  return static_cast<uint32_t>(seed);
+}
+
+}  // namespace
+
+int64_t readInteger(const Napi::Value& value, const char* field) {
+  constexpr double most = 9007199254740992.0;
+  if (!value.IsNumber()) refuse(field, "a whole number");
+  const double number = value.As<Napi::Number>().DoubleValue();
+  if (!(std::abs(number) <= most) || number != std::floor(number)) refuse(field, "a whole number");
+  return static_cast<int64_t>(number);
+}
+
+Config readConfig(const Napi::Value& value) {
+  if (!value.IsObject()) refuse("config", "an object");
+  const Reader read(value.As<Napi::Object>());
+  Config c;
+  c.ranks = read.small("ranks");
+  c.heads = read.small("heads");
+  c.kvLoraRank = read.small("kvLoraRank");
+  c.ropeDim = read.small("ropeDim");
+  c.layers = read.small("layers");
+  c.softmaxScale = read.number("softmaxScale");
+  c.interleave = read.small("interleave");
+  c.comm = readComm(read.text("comm"));
+  c.wireFp32 = read.flag("wireFp32");
+  c.replicateQ = read.flag("replicateQ");
+  c.pageSize = read.small("pageSize");
+  c.kvType = readKvType(read.text("kvDtype"));
+  c.poolTokens = read.integer("poolTokens");
+  c.shuffledPages = read.flag("shuffledPages");
+  c.contextLens = read.list<int64_t>("contextLens");
+  c.qLen = read.small("qLen");
+  c.acceptedPerStep = read.small("acceptedPerStep");
+  c.steps = read.small("steps");
+  c.warmup = read.small("warmup");
+  c.seed = readSeed(read.integer("seed"));
+  c.needles = read.flag("needles");
+  c.base2 = readBase2(read.text("lseBase"));
+  c.emptyRow = readEmptyRow(read.text("emptyRow"));
+  c.restOfLayerBytes = read.integer("restOfLayerBytes");
+  c.checkRows = read.small("checkRows");
+  c.captureSteps = read.list<int>("captureSteps");
+  c.captureLayers = read.list<int>("captureLayers");
+  return c;
+}
+
+}  // namespace dcpscope::node
