@@ -1,0 +1,62 @@
+/** The error map shows relative errors from 1e-8 to 1 on a logarithmic ramp. */
+export const HEAT_MIN_EXPONENT = -8
+
+/** Place of a relative error on the ramp, 0 to 1; null for NaN, which has a texture of its own. */
+export const heatOf = (error: number): number | null => {
+  if (Number.isNaN(error)) return null
+  if (error <= 0) return 0
+  return Math.min(1, Math.max(0, 1 - Math.log10(error) / HEAT_MIN_EXPONENT))
+}
+
+/** Cells of the map; one cell stands for `rowsPerCell` rows when there are more rows than fit. */
+export interface HeatGrid {
+  readonly rows: number
+  readonly heads: number
+  readonly rowsPerCell: number
+  readonly cellRows: number
+  readonly cellWidth: number
+  readonly cellHeight: number
+}
+
+export const heatGrid = (rows: number, heads: number, width: number, height: number): HeatGrid => {
+  const rowsPerCell = Math.max(1, Math.ceil(rows / Math.max(1, Math.floor(height / 3))))
+  const cellRows = Math.ceil(rows / rowsPerCell)
+  return {
+    rows,
+    heads,
+    rowsPerCell,
+    cellRows,
+    cellWidth: width / Math.max(1, heads),
+    cellHeight: Math.min(18, height / Math.max(1, cellRows)),
+  }
+}
+
+const worse = (a: number, b: number): boolean => (Number.isNaN(b) ? false : Number.isNaN(a) || a > b)
+
+/** Row of a cell with the worst error (NaN is the worst), so that a coarse map hides nothing. */
+export const worstRow = (
+  errors: ArrayLike<number>,
+  grid: HeatGrid,
+  cellRow: number,
+  head: number,
+): number => {
+  const first = cellRow * grid.rowsPerCell
+  const end = Math.min(grid.rows, first + grid.rowsPerCell)
+  const at = (row: number): number => errors[row * grid.heads + head] ?? Number.NaN
+  let worst = first
+  for (let row = first + 1; row < end; row++) if (worse(at(row), at(worst))) worst = row
+  return worst
+}
+
+/** Row and head under a point of the map; null outside. */
+export const heatHit = (
+  errors: ArrayLike<number>,
+  grid: HeatGrid,
+  x: number,
+  y: number,
+): { row: number; head: number } | null => {
+  const head = Math.floor(x / grid.cellWidth)
+  const cellRow = Math.floor(y / grid.cellHeight)
+  if (head < 0 || head >= grid.heads || cellRow < 0 || cellRow >= grid.cellRows) return null
+  return { row: worstRow(errors, grid, cellRow, head), head }
+}

@@ -1,0 +1,233 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { chosenCapture, chosenRow, within } from '../../../renderer/views/merge/choice.ts'
+import { heatGrid, heatHit, heatOf, worstRow } from '../../../renderer/views/merge/heat.ts'
+import { axisTicks, lseAxis, tickDigits } from '../../../renderer/views/merge/lse-axis.ts'
+import {
+  type CaptureShape,
+  type MergeInput,
+  mergeModel,
+  shareOf,
+} from '../../../renderer/views/merge/model.ts'
+import { entryAt, gapsOf, rangeOf, signedErrors } from '../../../renderer/views/merge/vector-plot.ts'
+import { segmentsOf } from '../../../renderer/views/merge/weight-bar.ts'
+
+const capture = (visibleKeys: number[], width = 2): CaptureShape => ({
+  rows: 1,
+  heads: 1,
+  ranks: visibleKeys.length,
+  width,
+  lseBase: 'e',
+  request: Int32Array.of(0),
+  qIndex: Int32Array.of(0),
+  visibleKeys: Int32Array.from(visibleKeys),
+  hasReference: true,
+  relErr: Float32Array.of(0),
+})
+
+const input = (lse: number[], out: number[], merged: number[], reference: number[] | null): MergeInput => ({
+  lse: Float32Array.from(lse),
+  out: Float32Array.from(out),
+  lseKernel: Float32Array.from(lse),
+  outKernel: Float32Array.from(out),
+  merged: Float32Array.from(merged),
+  mergedRank: 0,
+  reference: reference === null ? null : Float64Array.from(reference),
+  referenceLse: null,
+})
+
+const INF = Number.POSITIVE_INFINITY
+
+describe('the model of a merge', () => {
+  it('weighs ranks by their lse and agrees with an engine that merged right', () => {
+    const model = mergeModel(
+      input([Math.log(2), Math.log(8)], [0, 1, 10, 1], [8, 1], [8, 1]),
+      capture([2, 3]),
+      0,
+    )
+    expect(model.ranks.map((r) => Number(r.weight.toFixed(6)))).toEqual([0.2, 0.8])
+    expect(model.weightSum).toBeCloseTo(1, 12)
+    expect(model.againstRecomputed.relative).toBeLessThan(1e-6)
+    expect(model.againstReference?.relative).toBe(0)
+    expect(model.ranks.map((r) => r.trouble)).toEqual([null, null])
+  })
+
+  it('tells a wrong merge from wrong partials', () => {
+    const model = mergeModel(input([0, 0], [2, 2, 4, 4], [9, 9], [3, 3]), capture([1, 1]), 0)
+    expect(model.againstRecomputed.relative).toBeCloseTo(2, 6)
+    expect(model.againstReference?.relative).toBeCloseTo(2, 6)
+  })
+
+  it('has no error against a reference that does not exist', () => {
+    expect(mergeModel(input([0], [1, 1], [1, 1], null), capture([1]), 0).againstReference).toBeNull()
+  })
+
+  it('names what is odd: keys without lse, lse without keys, NaN with weight', () => {
+    const model = mergeModel(
+      input([0, -INF, INF, Number.NaN, 1], [Number.NaN, 0, 0, 0, 0, 0, 0, 0, 1, 1], [1, 1], null),
+      capture([1, 0, 4, 4, 0]),
+      0,
+    )
+    expect(model.ranks.map((r) => r.state)).toEqual(['finite', 'empty', 'plusInf', 'nan', 'finite'])
+    expect(model.ranks.map((r) => r.trouble)).toEqual([
+      'NaN goes into the result',
+      null,
+      'keys, but no lse',
+      'lse is NaN: its keys are lost',
+      'an lse without keys',
+    ])
+  })
+
+  it('splits the merged vector into shares that sum to it', () => {
+    const row = input([0, Math.log(3)], [4, 8, 8, 16], [7, 14], null)
+    const model = mergeModel(row, capture([1, 1]), 0)
+    const shares = model.ranks.map((r) => shareOf(row, 2, r.rank, r.weight))
+    expect((shares[0]?.[0] ?? 0) + (shares[1]?.[0] ?? 0)).toBeCloseTo(7, 5)
+    expect([...shareOf(input([0], [Number.NaN, 1], [0, 0], null), 2, 0, 0)]).toEqual([0, 0])
+  })
+})
+
+describe('the chosen capture', () => {
+  const captures = [
+    { step: 4, layer: 0 },
+    { step: 9, layer: 2 },
+    { step: 9, layer: 0 },
+  ]
+
+  it.each([
+    [null, null, { step: 9, layer: 0 }],
+    [9, 2, { step: 9, layer: 2 }],
+    [4, null, { step: 4, layer: 0 }],
+    [null, 2, { step: 9, layer: 2 }],
+  ])('for step %j and layer %j is %j', (step, layer, key) => {
+    expect(chosenCapture(captures, step, layer, 31)).toEqual({ kind: 'captured', key })
+  })
+
+  it('is missing for a step without tensors, with the nearest that has some', () => {
+    expect(chosenCapture(captures, 8, null, 31)).toEqual({
+      kind: 'missing',
+      wanted: { step: 8, layer: 0 },
+      nearest: { step: 9, layer: 0 },
+    })
+    expect(chosenCapture([], null, null, 31)).toEqual({
+      kind: 'missing',
+      wanted: { step: 31, layer: 0 },
+      nearest: null,
+    })
+  })
+
+  it('has a row for the selected request and query token', () => {
+    const names = { request: [0, 0, 1, 1], qIndex: [0, 1, 0, 1] }
+    expect(chosenRow(names, 1, 1)).toBe(3)
+    expect(chosenRow(names, 1, null)).toBe(2)
+    expect(chosenRow(names, null, null)).toBe(0)
+    expect(chosenRow(names, 7, 0)).toBe(0)
+    expect([within(-1, 4), within(9, 4), within(0, 0)]).toEqual([0, 3, 0])
+  })
+})
+
+describe('the lse axis', () => {
+  const parts = (lse: number[]) =>
+    mergeModel(input(lse, [...lse, ...lse].fill(1), [1, 1], null), capture(lse.map(() => 1)), 0).ranks
+
+  it('puts every finite rank on it, none over another, and the rest beside it', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.oneof(fc.double({ min: -50, max: 50, noNaN: true }), fc.constant(-INF)), {
+          minLength: 1,
+          maxLength: 64,
+        }),
+        (lse) => {
+          const axis = lseAxis(parts(lse), [null], 600, 18)
+          expect(axis.marks.length + axis.off.length).toBe(lse.length)
+          for (const mark of axis.marks) {
+            expect(mark.x).toBeGreaterThanOrEqual(0)
+            expect(mark.x).toBeLessThanOrEqual(600)
+          }
+          for (let lane = 0; lane < axis.lanes; lane++) {
+            const inLane = axis.marks.filter((m) => m.lane === lane)
+            for (let i = 1; i < inLane.length; i++)
+              expect((inLane[i]?.x ?? 0) - (inLane[i - 1]?.x ?? 0)).toBeGreaterThanOrEqual(18)
+          }
+        },
+      ),
+    )
+  })
+
+  it('has round ticks with enough digits to tell them apart', () => {
+    expect(axisTicks(0.3, 2.1, 4)).toEqual([0.5, 1, 1.5, 2])
+    expect([tickDigits([0.5, 1]), tickDigits([10, 20]), tickDigits([0.25, 0.3])]).toEqual([1, 0, 2])
+  })
+
+  it('is there even when every rank is empty', () => {
+    expect(lseAxis(parts([-INF, -INF]), [-INF], 600, 18)).toMatchObject({
+      min: -1,
+      max: 1,
+      marks: [],
+      lanes: 1,
+    })
+  })
+})
+
+describe('the bar of weights', () => {
+  it('is filled by the ranks that have weight', () => {
+    const model = mergeModel(
+      input([Math.log(2), -INF, Math.log(8)], [0, 0, 0, 0, 0, 0], [0, 0], null),
+      capture([1, 0, 1]),
+      0,
+    )
+    const segments = segmentsOf(model.ranks)
+    expect(segments.map((s) => s.rank)).toEqual([0, 2])
+    const last = segments.at(-1)
+    expect((last?.from ?? 0) + (last?.size ?? 0)).toBeCloseTo(1, 12)
+  })
+})
+
+describe('the vector plot', () => {
+  it('ranges over what is finite', () => {
+    expect(rangeOf([[1, Number.NaN, 3], [INF]])).toEqual({ min: 0.9, max: 3.1 })
+    expect(rangeOf([[Number.NaN]])).toEqual({ min: -1, max: 1 })
+    const flat = rangeOf([[0, 0]])
+    expect(flat.max).toBeGreaterThan(flat.min)
+  })
+
+  it('marks where values are missing', () => {
+    expect(gapsOf([Number.NaN, 1, INF, Number.NaN])).toEqual([
+      { first: 0, end: 1 },
+      { first: 2, end: 4 },
+    ])
+    expect(gapsOf([1, 2])).toEqual([])
+  })
+
+  it('signs the error and scales it by the largest finite one', () => {
+    const { errors, limit } = signedErrors([1, 2, Number.NaN], [1.5, 1, 0])
+    expect([...errors]).toEqual([-0.5, 1, Number.NaN])
+    expect(limit).toBe(1)
+  })
+
+  it('finds the entry under the pointer', () => {
+    expect([
+      entryAt(0, 512, 512),
+      entryAt(511.9, 512, 512),
+      entryAt(-1, 512, 512),
+      entryAt(512, 512, 512),
+    ]).toEqual([0, 511, null, null])
+  })
+})
+
+describe('the error map', () => {
+  it('is logarithmic, and NaN is not on the ramp', () => {
+    expect([0, 1e-8, 1e-4, 1, 50].map(heatOf)).toEqual([0, 0, 0.5, 1, 1])
+    expect(heatOf(Number.NaN)).toBeNull()
+  })
+
+  it('shows the worst row where several share a cell, and picks it', () => {
+    const errors = Float32Array.from([0.1, 0.5, 0.2, Number.NaN])
+    const grid = heatGrid(4, 1, 40, 6)
+    expect(grid).toMatchObject({ rowsPerCell: 2, cellRows: 2 })
+    expect([worstRow(errors, grid, 0, 0), worstRow(errors, grid, 1, 0)]).toEqual([1, 3])
+    expect(heatHit(errors, grid, 20, 1)).toEqual({ row: 1, head: 0 })
+    expect(heatHit(errors, grid, 41, 1)).toBeNull()
+    expect(heatHit(errors, grid, 20, 100)).toBeNull()
+  })
+})
