@@ -1,0 +1,130 @@
+import { eventKind, eventText } from '../../app/messages/events.ts'
+import { MESSAGE_BYTES, type TraceMessage } from '../../app/protocol/engine.ts'
+import { PROVENANCES, type Provenance, SEVERITIES } from '../../app/trace/stages.ts'
+import type { ColumnData, TraceChunk } from '../../app/trace/tables.ts'
+import type { NativeChunk } from './addon.ts'
+
+/** Share of the model that was computed: measured layers of layers. */
+export interface Coverage {
+  readonly measuredLayers: number
+  readonly layers: number
+}
+
+/** Completes a native chunk to the columns of app/trace/tables.ts. Throws on a chunk that is not well-formed. */
+export const completeChunk = (chunk: NativeChunk, coverage: Coverage): TraceChunk => {
+  for (const [name, column] of Object.entries(chunk.columns))
+    if (column.length !== chunk.rows)
+      throw new Error(`${chunk.table}.${name} has ${column.length} rows instead of ${chunk.rows}`)
+  switch (chunk.table) {
+    case 'spans':
+      return { ...chunk, columns: { ...chunk.columns, provenance: codes(chunk.rows, 'measured') } }
+    case 'steps':
+      return { ...chunk, columns: stepColumns(chunk, coverage) }
+    case 'events':
+      return { ...chunk, columns: eventColumns(chunk) }
+    case 'rows':
+    case 'pages':
+      return chunk
+  }
+}
+
+const codes = (rows: number, provenance: Provenance): Uint8Array =>
+  new Uint8Array(rows).fill(PROVENANCES.indexOf(provenance))
+
+const stepColumns = (chunk: NativeChunk, { measuredLayers, layers }: Coverage): TraceChunk['columns'] => {
+  const wall = numbers(chunk, 'wall_ns')
+  const tokens = numbers(chunk, 'tokens')
+  const tokensPerSecond = Float64Array.from(
+    wall,
+    (ns, i) => ((tokens[i] ?? 0) / (ns / 1e9)) * (measuredLayers / layers),
+  )
+  return {
+    // All ranks run at once on the one device, so it is busy for the whole step.
+    device_ns: BigInt64Array.from(wall, (ns) => BigInt(ns)),
+    graph_replayed: new Uint8Array(chunk.rows),
+    ...chunk.columns,
+    tokens_per_s: tokensPerSecond,
+    provenance: codes(chunk.rows, measuredLayers < layers ? 'scaled' : 'measured'),
+  }
+}
+
+const EVENT_NUMBERS = ['step', 'layer', 'rank', 'request', 'time_ns', 'kind'] as const
+
+const eventColumns = (chunk: NativeChunk): TraceChunk['columns'] => {
+  const column = (name: string): Float64Array => numbers(chunk, name)
+  const [step, layer, rank, request] = [column('step'), column('layer'), column('rank'), column('request')]
+  const [kind, row, value, limit] = [column('kind'), column('row'), column('value'), column('limit')]
+  const texts = Array.from(kind, (code, i) => {
+    const known = eventKind(code)
+    if (known === undefined) throw new Error(`event kind ${code} is not known`)
+    return eventText({
+      kind: known,
+      step: step[i] ?? -1,
+      layer: layer[i] ?? -1,
+      rank: rank[i] ?? -1,
+      request: request[i] ?? -1,
+      row: row[i] ?? -1,
+      value: value[i] ?? 0,
+      limit: limit[i] ?? 0,
+    })
+  })
+  const kept = Object.entries(chunk.columns).filter(([name]) =>
+    EVENT_NUMBERS.some((number) => number === name),
+  )
+  return {
+    ...Object.fromEntries(kept),
+    severity: Uint8Array.from(texts, (text) => SEVERITIES.indexOf(text.severity)),
+    message: texts.map((text) => text.message),
+    detail: texts.map((text) => text.detail),
+  }
+}
+
+const numbers = (chunk: NativeChunk, name: string): Float64Array => {
+  const column = chunk.columns[name]
+  if (column === undefined) throw new Error(`${chunk.table}.${name} is missing`)
+  return Float64Array.from(column, Number)
+}
+
+/** Room in a message for all that is not column data. */
+const ENVELOPE_BYTES = 4096
+
+type WireChunk = Extract<TraceMessage, { type: 'chunk' }>['chunk']
+
+export interface SizedChunk {
+  readonly chunk: WireChunk
+  /** Size of the message that carries the chunk, at most MESSAGE_BYTES. */
+  readonly bytes: number
+}
+
+/** Cuts a chunk into messages of at most MESSAGE_BYTES, rows in order. */
+export const sizedChunks = (chunk: TraceChunk): SizedChunk[] => cut(chunk, 0, chunk.rows)
+
+const cut = (chunk: TraceChunk, from: number, to: number): SizedChunk[] => {
+  const bytes = rangeBytes(chunk, from, to)
+  if (bytes <= MESSAGE_BYTES) return [{ chunk: copied(chunk, from, to), bytes }]
+  if (to - from < 2)
+    throw new Error(`a row of ${chunk.table} does not fit a message of ${MESSAGE_BYTES} bytes`)
+  const middle = (from + to) >> 1
+  return [...cut(chunk, from, middle), ...cut(chunk, middle, to)]
+}
+
+const rangeBytes = (chunk: TraceChunk, from: number, to: number): number =>
+  Object.values(chunk.columns).reduce((sum, column) => sum + columnBytes(column, from, to), ENVELOPE_BYTES)
+
+/** Text is counted at two bytes a character and eight a string, the most that structured clone takes. */
+const columnBytes = (column: ColumnData, from: number, to: number): number =>
+  isText(column)
+    ? column.slice(from, to).reduce((sum, text) => sum + 8 + 2 * text.length, 0)
+    : column.BYTES_PER_ELEMENT * (to - from)
+
+const isText = (column: ColumnData): column is readonly string[] => Array.isArray(column)
+
+/** A copy with buffers of its own size: structured clone sends the whole buffer behind a view. */
+const copied = (chunk: TraceChunk, from: number, to: number): WireChunk => ({
+  table: chunk.table,
+  rank: chunk.rank,
+  rows: to - from,
+  columns: Object.fromEntries(
+    Object.entries(chunk.columns).map(([name, column]) => [name, column.slice(from, to)]),
+  ),
+})

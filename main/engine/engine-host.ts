@@ -1,0 +1,88 @@
+import { type EngineCommand, type EngineEvent, engineCommandSchema } from '../../app/protocol/engine.ts'
+import { configRules, issueText } from '../../app/run/parse.ts'
+import { unsupported } from '../../app/run/support.ts'
+import type { Port } from '../process/port.ts'
+import type { NativeAddon } from './addon.ts'
+import { type Driver, startRun } from './driver.ts'
+
+export interface EngineHost {
+  /** A message of the process that started this one, not yet parsed. */
+  command(message: unknown): void
+  /** The line to the store; a new one takes the place of the last. */
+  connectStore(port: Port): void
+  /** Ends a run in progress and waits for it. */
+  shutDown(): Promise<void>
+}
+
+/** The engine host without its process: commands in, events out, one run at a time. */
+export const createEngineHost = (
+  addon: NativeAddon,
+  report: (event: EngineEvent) => void,
+  complain: (sentence: string) => void,
+): EngineHost => {
+  let store: Port | undefined
+  let driver: Driver | undefined
+
+  const refuse = (runId: string, error: string, code: string): void =>
+    report({ type: 'ended', runId, status: 'failed', error, code })
+
+  const start = (command: Extract<EngineCommand, { type: 'start' }>): void => {
+    const { type: _, ...request } = command
+    const issues = [...configRules(request.config), ...unsupported(request.config)]
+    const port = store
+    if (driver !== undefined) refuse(request.runId, 'a run is in progress already', 'ERR_STATE')
+    else if (port === undefined) refuse(request.runId, 'no store is connected', 'ERR_STORE')
+    else if (issues.length > 0) refuse(request.runId, issues.map(issueText).join('; '), 'ERR_CONFIG')
+    else {
+      driver = startRun(request, { addon, report, post: (message) => port.post(message) })
+      driver.done.then(() => {
+        driver = undefined
+      })
+    }
+  }
+
+  const obey = (command: EngineCommand): void => {
+    switch (command.type) {
+      case 'start':
+        start(command)
+        break
+      case 'pause':
+        driver?.pause()
+        break
+      case 'resume':
+        driver?.resume()
+        break
+      case 'stop':
+        driver?.stop()
+        break
+      case 'ping':
+        report({ type: 'pong', seq: command.seq })
+        break
+    }
+  }
+
+  return {
+    command: (message) => {
+      const parsed = engineCommandSchema.safeParse(message)
+      if (parsed.success) obey(parsed.data)
+      else complain(`refused a command: ${parsed.error.issues.map((i) => i.message).join('; ')}`)
+    },
+    connectStore: (port) => {
+      driver?.storeGone()
+      store?.close()
+      store = port
+      port.onMessage((message) => {
+        if (store === port) driver?.storeReply(message)
+      })
+      port.onClose(() => {
+        if (store !== port) return
+        store = undefined
+        driver?.storeGone()
+      })
+    },
+    shutDown: async () => {
+      driver?.stop()
+      await driver?.done
+    },
+  }
+}

@@ -1,0 +1,84 @@
+import type { EngineEvent } from '../../app/protocol/engine.ts'
+import { type ElectronPort, electronPort, ipcPorts } from '../process/port.ts'
+import type { NativeAddon } from './addon.ts'
+import { createEngineHost, type EngineHost } from './engine-host.ts'
+import { loadAddon } from './load-addon.ts'
+
+/**
+ * Entry of the engine process: a utility process of Electron, where the line to the store arrives as a port of a
+ * `{type: 'store-port'}` message, or a plain child process with one IPC channel for both (see ipcPorts).
+ */
+
+/** Exit code of an engine process that has no engine to offer; the reason stands on stderr. */
+const NO_ENGINE = 3
+const SHUT_DOWN_MS = 2000
+
+interface ParentPort {
+  on(event: 'message', listener: (event: { data: unknown; ports: ElectronPort[] }) => void): unknown
+  postMessage(message: EngineEvent): void
+}
+
+const isParentPort = (value: unknown): value is ParentPort =>
+  typeof value === 'object' && value !== null && 'postMessage' in value && 'on' in value
+
+const complain = (sentence: string): void => {
+  process.stderr.write(`dcpscope engine: ${sentence}\n`)
+}
+
+const addonOrExit = (): NativeAddon => {
+  try {
+    return loadAddon(__dirname)
+  } catch (error) {
+    complain(error instanceof Error ? error.message : String(error))
+    process.exit(NO_ENGINE)
+  }
+}
+
+const greet = (addon: NativeAddon, report: (event: EngineEvent) => void): void => {
+  const { cores, simd, memoryAvailableBytes } = addon.cpu()
+  report({ type: 'ready', version: addon.version, cores, simd, memoryAvailableBytes })
+}
+
+const isStorePort = (data: unknown): boolean =>
+  typeof data === 'object' && data !== null && 'type' in data && data.type === 'store-port'
+
+const serveElectron = (parent: ParentPort): void => {
+  const addon = addonOrExit()
+  const report = (event: EngineEvent): void => parent.postMessage(event)
+  const host = createEngineHost(addon, report, complain)
+  parent.on('message', ({ data, ports }) => {
+    const port = ports[0]
+    if (!isStorePort(data)) host.command(data)
+    else if (port !== undefined) host.connectStore(electronPort(port))
+    else complain('refused a store-port message without a port')
+  })
+  greet(addon, report)
+}
+
+const serveFork = (): void => {
+  const addon = addonOrExit()
+  const { control, data } = ipcPorts(process)
+  const report = (event: EngineEvent): void => control.post(event)
+  const host = createEngineHost(addon, report, complain)
+  control.onMessage(host.command)
+  host.connectStore(data)
+  control.onClose(() => leave(host))
+  // Ctrl-C in a terminal reaches the whole group; the parent decides what it means.
+  process.on('SIGINT', () => {})
+  process.on('SIGTERM', () => {})
+  greet(addon, report)
+}
+
+/** The parent is gone and nobody listens any more. */
+const leave = (host: EngineHost): void => {
+  setTimeout(() => process.exit(1), SHUT_DOWN_MS).unref()
+  host.shutDown().then(() => process.exit(0))
+}
+
+const parentPort: unknown = Reflect.get(process, 'parentPort')
+if (isParentPort(parentPort)) serveElectron(parentPort)
+else if (process.send !== undefined) serveFork()
+else {
+  complain('this script is started by dcpscope, not by hand')
+  process.exit(2)
+}

@@ -1,0 +1,42 @@
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join, sep } from 'node:path'
+import type { NativeAddon } from './addon.ts'
+
+/** Where the engine lies beside the bundled scripts; libraries cannot be loaded from within an asar archive. */
+export const addonPath = (distDir: string): string =>
+  join(distDir, 'native', 'dcpscope.node').replace(
+    `${sep}app.asar${sep}`,
+    () => `${sep}app.asar.unpacked${sep}`,
+  )
+
+/** Loads the native engine. Throws an Error that says what to do when it is missing or does not fit this machine. */
+export const loadAddon = (distDir: string): NativeAddon => {
+  const path = addonPath(distDir)
+  if (!existsSync(path))
+    throw new Error(`the native engine is missing; build it with "npm run build" (looked for ${path})`)
+  const loaded = required(path)
+  if (!isAddon(loaded))
+    throw new Error(`the native engine is of another version; build it anew with "npm run build" (${path})`)
+  return loaded
+}
+
+const required = (path: string): unknown => {
+  try {
+    return createRequire(path)(path)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Error(`the native engine does not load here; build it anew with "npm run build" (${reason})`)
+  }
+}
+
+const FUNCTIONS = ['cpu', 'predictMemory', 'createRun', 'measureReadBandwidth'] as const
+
+const isAddon = (loaded: unknown): loaded is NativeAddon => {
+  if (typeof loaded !== 'object' || loaded === null) return false
+  const members = new Map(Object.entries(loaded))
+  return (
+    typeof members.get('version') === 'string' &&
+    FUNCTIONS.every((name) => typeof members.get(name) === 'function')
+  )
+}
