@@ -30,6 +30,32 @@ export interface Forge<P> {
   channel(): [P, P]
 }
 
+/** What Electron's `child-process-gone` tells. */
+export interface Gone {
+  readonly reason: string
+  readonly exitCode: number
+}
+
+/**
+ * Death by the exit code of `exit` and, where there was one, the details of `child-process-gone`: only these tell a
+ * crash (after SIGSEGV `exit` says 0), and after an uncaught error there are none.
+ */
+export const deathOf = (code: number, gone: Gone | undefined): Death => {
+  switch (gone?.reason) {
+    case 'killed':
+      return { how: 'killed', code: gone.exitCode }
+    case 'crashed':
+      return { how: 'crashed', code: gone.exitCode }
+    case 'oom':
+      return { how: 'memory' }
+    case 'launch-failed':
+    case 'integrity-failure':
+      return { how: 'launch' }
+    default:
+      return { how: 'exit', code: gone?.exitCode ?? code }
+  }
+}
+
 /** What happened, as one sentence. */
 export const deathSentence = (name: ProcessName, death: Death, lastWords: string): string => {
   const said = lastWords === '' ? '' : ` Its last message: ${lastWords}`

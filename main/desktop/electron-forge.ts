@@ -1,32 +1,11 @@
 import { join } from 'node:path'
 import { app, MessageChannelMain, type MessagePortMain, type UtilityProcess, utilityProcess } from 'electron'
-import type { Child, Death, Forge, ProcessName } from './child.ts'
+import { type Child, type Death, deathOf, type Forge, type Gone, type ProcessName } from './child.ts'
 
 const SCRIPTS: Readonly<Record<ProcessName, string>> = { engine: 'engine-host.js', store: 'store-host.js' }
 /** `exit` alone cannot tell a crash from an end (it says 0 after SIGSEGV); `child-process-gone` comes within a few ms. */
 const DETAIL_MS = 100
 const LAST_WORDS = 500
-
-interface Gone {
-  readonly reason: string
-  readonly exitCode: number
-}
-
-const deathOf = (code: number, gone: Gone | undefined): Death => {
-  switch (gone?.reason) {
-    case 'killed':
-      return { how: 'killed', code: gone.exitCode }
-    case 'crashed':
-      return { how: 'crashed', code: gone.exitCode }
-    case 'oom':
-      return { how: 'memory' }
-    case 'launch-failed':
-    case 'integrity-failure':
-      return { how: 'launch' }
-    default:
-      return { how: 'exit', code: gone?.exitCode ?? code }
-  }
-}
 
 /** Tail of what a process writes to stderr, passed on to ours. */
 const tailOf = (stream: NodeJS.ReadableStream | null): (() => string) => {
