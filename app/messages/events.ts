@@ -1,15 +1,18 @@
 import { EVENT_KINDS, type EventKind, type Severity } from '../trace/stages.ts'
 
-/** One event as the engine counts it. `rank`, `request`, `row` are -1 where they do not apply, `layer` -1 for the whole step. */
+/**
+ * One event as the engine counts it: one a kind and step, which names the first place and counts all.
+ * `layer`, `rank`, `request`, `row` are -1 where they do not apply.
+ */
 export interface EventNumbers {
   readonly kind: EventKind
   readonly step: number
   readonly layer: number
   readonly rank: number
   readonly request: number
-  /** Query row of the batch (t), the first one concerned. */
+  /** Query row. */
   readonly row: number
-  /** What was counted or measured: values, heads, tokens, or a relative error. */
+  /** What was counted or measured: values, heads, requests, pages, bytes, or a relative error. */
   readonly value: number
   /** What `value` is held against, 0 where nothing is. */
   readonly limit: number
@@ -28,7 +31,7 @@ export const eventKind = (code: number): EventKind | undefined => EVENT_KINDS[co
 
 export const eventText = (event: EventNumbers): EventText => ({
   severity: SEVERITY[event.kind],
-  message: `${sentence(event)}${place(event)}.`,
+  message: `${sentence(event)}.`,
   detail: detail(event),
 })
 
@@ -44,25 +47,37 @@ const SEVERITY: Readonly<Record<EventKind, Severity>> = {
   capture_incomplete: 'warning',
 }
 
-const sentence = ({ kind, rank, request, value, limit }: EventNumbers): string => {
-  const who = rank < 0 ? 'A rank' : `Rank ${rank}`
+const sentence = (event: EventNumbers): string => {
+  const { kind, step, value, limit } = event
   switch (kind) {
     case 'nan_in_partial':
-      return `${who} gave ${counted(value, 'NaN value')} in its partial`
+      return `${counted(value, 'NaN value')} in the partials of step ${step}${first(event)}`
     case 'inf_in_partial':
-      return `${who} gave ${counted(value, 'infinite value')} in its partial`
+      return `${counted(value, 'infinite value')} in the partials of step ${step}${first(event)}`
     case 'nan_in_lse':
-      return `${who} gave NaN as log-sum-exp for ${counted(value, 'head')}`
+      return `${counted(value, 'NaN log-sum-exp', '')} in the partials of step ${step}${first(event)}`
     case 'empty_rank':
-      return `${who} holds no key of ${request < 0 ? 'a request' : `request ${request}`}`
+      return (
+        `Rank ${event.rank} holds no key of ${value} of ${counted(limit, 'request')} at step ${step}, ` +
+        `the first is request ${event.request}`
+      )
     case 'nan_in_merged':
-      return `The merged output has ${counted(value, 'NaN value')}`
+      return `${counted(value, 'NaN value')} in the merged output of step ${step}${first(event)}`
     case 'check_failed':
-      return `The merged output is off the reference by ${small(value)} (allowed ${small(limit)})`
+      return (
+        `The merged output of step ${step} is off the reference by ${small(value)}, ` +
+        `allowed is ${small(limit)}${first(event, 'worst')}`
+      )
     case 'pool_full':
-      return `The page pool is full: ${counted(value, 'page')} needed, ${limit} there`
+      return (
+        `The page pool is full at step ${step}: the batch needs ${counted(value, 'page')}, ` +
+        `the pool of a rank has ${limit}${first(event)}`
+      )
     case 'capture_incomplete':
-      return 'A capture left tensors out'
+      return (
+        `The capture of step ${step} is not whole: it would take ${value}, ` +
+        `the limit is ${limit}${first(event, 'here')}`
+      )
     default:
       return unknownKind(kind)
   }
@@ -72,16 +87,19 @@ const unknownKind = (kind: never): never => {
   throw new Error(`no sentence for event ${String(kind)}`)
 }
 
-/** Where it happened, without what the sentence has said already. */
-const place = ({ kind, step, layer, request, row }: EventNumbers): string => {
-  const parts = [`step ${step}`]
-  if (layer >= 0) parts.push(`layer ${layer}`)
-  if (request >= 0 && kind !== 'empty_rank') parts.push(`request ${request}`)
-  if (row >= 0 && kind !== 'empty_rank') parts.push(`row ${row}`)
-  return `: ${parts.join(', ')}`
+/** `, first on rank 2, layer 1`: the place that the event names, as far as it names one. */
+const first = ({ rank, layer, request, row }: EventNumbers, word = 'first'): string => {
+  const places = [
+    ['rank', rank],
+    ['layer', layer],
+    ['request', request],
+    ['row', row],
+  ] as const
+  const named = places.flatMap(([name, n]) => (n < 0 ? [] : [`${name} ${n}`]))
+  return named.length === 0 ? '' : `, ${word} on ${named.join(', ')}`
 }
 
-const counted = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`
+const counted = (n: number, noun: string, plural = 's'): string => `${n} ${noun}${n === 1 ? '' : plural}`
 
 const small = (n: number): string => (Number.isFinite(n) ? n.toExponential(2) : String(n))
 

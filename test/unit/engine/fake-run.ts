@@ -1,0 +1,113 @@
+import type {
+  AdvanceResult,
+  NativeAddon,
+  NativeCapture,
+  NativeChunk,
+  NativeRun,
+} from '../../../main/engine/addon.ts'
+
+export class NativeError extends Error {
+  readonly code: string
+  constructor(code: string, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+export interface FakeOptions {
+  readonly steps: number
+  /** Rows of spans that each step records. */
+  readonly spansPerStep?: number
+  readonly captures?: readonly NativeCapture[]
+  /** Step at which `advance` throws. */
+  readonly failAt?: number
+  readonly error?: NativeError
+  readonly createError?: NativeError
+}
+
+export interface FakeEngine {
+  readonly addon: NativeAddon
+  /** `waitedNs` of each advance. */
+  readonly waited: number[]
+  readonly calls: string[]
+  readonly disposed: () => number
+}
+
+const spans = (step: number, rows: number): NativeChunk => ({
+  table: 'spans',
+  rank: 0,
+  rows,
+  columns: {
+    step: new Int32Array(rows).fill(step),
+    start_ns: BigInt64Array.from({ length: rows }, (_, i) => BigInt(step * 1000 + i)),
+    dur_ns: new BigInt64Array(rows).fill(1n),
+  },
+})
+
+const stepRow = (step: number): NativeChunk => ({
+  table: 'steps',
+  rank: -1,
+  rows: 1,
+  columns: {
+    step: Int32Array.of(step),
+    start_ns: BigInt64Array.of(BigInt(step) * 1000n),
+    wall_ns: BigInt64Array.of(500n),
+    tokens: Int32Array.of(4),
+    max_abs_err: Float64Array.of(Number.NaN),
+    max_rel_err: Float64Array.of(Number.NaN),
+    checked_rows: Int32Array.of(0),
+  },
+})
+
+/** An engine that does one step an `advance` and records it; nothing takes time. */
+export const fakeEngine = (options: FakeOptions): FakeEngine => {
+  const waited: number[] = []
+  const calls: string[] = []
+  let disposed = 0
+  const recorded: NativeChunk[] = []
+  const captures = [...(options.captures ?? [])]
+  let done = 0
+  let cancelled = false
+  const guard = (): void => {
+    if (cancelled) throw new NativeError('ERR_CANCELLED', 'cancelled')
+  }
+  const run: NativeRun = {
+    fill: async () => {
+      guard()
+      calls.push('fill')
+      return 1
+    },
+    advance: async (_maxSteps, _maxMs, waitedNs): Promise<AdvanceResult> => {
+      calls.push('advance')
+      waited.push(waitedNs)
+      await new Promise((resolve) => setImmediate(resolve))
+      guard()
+      if (done === options.failAt) throw options.error ?? new NativeError('ERR_ENGINE', 'it broke')
+      recorded.push(spans(done, options.spansPerStep ?? 1), stepRow(done))
+      done++
+      return { stepsDone: done, finished: done === options.steps, ringsFull: false }
+    },
+    drain: () => recorded.splice(0),
+    takeCaptures: () => captures.splice(0),
+    dropped: () => 0,
+    cancel: () => {
+      cancelled = true
+    },
+    dispose: () => {
+      disposed++
+    },
+  }
+  const createRun = (): NativeRun => {
+    if (options.createError !== undefined) throw options.createError
+    return run
+  }
+  return { addon: fakeAddon(createRun), waited, calls, disposed: () => disposed }
+}
+
+const fakeAddon = (createRun: () => NativeRun): NativeAddon => ({
+  version: '0.0.0',
+  cpu: () => ({ cores: 2, simd: 'generic', memoryAvailableBytes: 1e9, memoryTotalBytes: 2e9 }),
+  predictMemory: () => [],
+  createRun,
+  measureReadBandwidth: async () => 1e10,
+})
