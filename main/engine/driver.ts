@@ -21,8 +21,11 @@ export interface RunRequest {
   readonly config: RunConfig
 }
 
+/** The part of the engine that a run needs. */
+export type RunEngine = Pick<NativeAddon, 'version' | 'cpu' | 'createRun'>
+
 export interface DriverDeps {
-  readonly addon: NativeAddon
+  readonly addon: RunEngine
   /** Sends to the store; its answers come in through `storeReply`. */
   readonly post: (message: TraceMessage) => void
   readonly report: (event: EngineEvent) => void

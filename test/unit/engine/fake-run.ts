@@ -1,10 +1,5 @@
-import type {
-  AdvanceResult,
-  NativeAddon,
-  NativeCapture,
-  NativeChunk,
-  NativeRun,
-} from '../../../main/engine/addon.ts'
+import type { AdvanceResult, NativeCapture, NativeChunk, NativeRun } from '../../../main/engine/addon.ts'
+import type { RunEngine } from '../../../main/engine/driver.ts'
 
 export class NativeError extends Error {
   readonly code: string
@@ -26,7 +21,7 @@ export interface FakeOptions {
 }
 
 export interface FakeEngine {
-  readonly addon: NativeAddon
+  readonly addon: RunEngine
   /** `waitedNs` of each advance. */
   readonly waited: number[]
   readonly calls: string[]
@@ -104,10 +99,8 @@ export const fakeEngine = (options: FakeOptions): FakeEngine => {
   return { addon: fakeAddon(createRun), waited, calls, disposed: () => disposed }
 }
 
-const fakeAddon = (createRun: () => NativeRun): NativeAddon => ({
+const fakeAddon = (createRun: () => NativeRun): RunEngine => ({
   version: '0.0.0',
   cpu: () => ({ cores: 2, simd: 'generic', memoryAvailableBytes: 1e9, memoryTotalBytes: 2e9 }),
-  predictMemory: () => [],
   createRun,
-  measureReadBandwidth: async () => 1e10,
 })
