@@ -1,0 +1,132 @@
+import { Command, CommanderError } from 'commander'
+import { VERSION } from '../process/version.ts'
+import { doctorText, examine } from './doctor-command.ts'
+import { CliFailure, EXIT, type ExitCode, messageOf } from './failure.ts'
+import { type LayoutOptions, layoutCommand } from './layout-command.ts'
+import { QUERY_ROWS, queryCommand } from './query-command.ts'
+import { type RunOptions, runCommand } from './run-command.ts'
+
+const EXIT_CODES = `
+Exit codes:
+  0    fine
+  1    the answer is "no": the check of a run failed, or this machine has no engine
+  2    bad usage or bad input; one line on stderr, nothing written
+  3    the device or the engine failed
+  130  ended by Ctrl-C`
+
+/** A reader that goes away (\`| head\`) is no failure. */
+const toleratePipe = (stream: NodeJS.WriteStream): void => {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+  })
+}
+
+const print = (text: string): void => {
+  process.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
+}
+
+const complain = (message: string): void => {
+  process.stderr.write(`dcpscope: ${message.replaceAll(/\s*\n\s*/g, ' ')}\n`)
+}
+
+const program = (finish: (code: ExitCode) => void): Command => {
+  const root = new Command('dcpscope')
+    .description('Profiler and visualiser for decode context parallelism in LLM serving.')
+    .version(VERSION)
+    .addHelpText('after', EXIT_CODES)
+    .exitOverride()
+    .configureOutput({ outputError: (text) => complain(text.replace(/^error: /, '').trim()) })
+
+  root
+    .command('run')
+    .description('Run a decode configuration on the engine, record it as a bundle, print its summary.')
+    .argument('[config]', 'JSON file with the run configuration, - for standard input')
+    .option('--preset <name>', 'preset below the configuration (tiny when no configuration is given)')
+    .option('--device <device>', 'auto, cpu or cuda; in place of engine.device')
+    .option('--out <dir>', 'bundle folder, new or empty (default: one in the runs folder of the user)')
+    .option('--json', 'print one JSON document and nothing else')
+    .addHelpText('after', RUN_HELP)
+    .action(async (config: string | undefined, options: RunOptions) => {
+      const { exitCode, stdout } = await runCommand(__dirname, config, options)
+      print(stdout)
+      finish(exitCode)
+    })
+
+  root
+    .command('layout')
+    .description('Show how the tokens of one request lie on the ranks.')
+    .requiredOption('--len <tokens>', 'global length of the request')
+    .requiredOption('--dcp <ranks>', 'dcp size')
+    .option('--interleave <tokens>', 'consecutive tokens that go to one rank', '1')
+    .option('--page <tokens>', 'tokens of one physical page', '64')
+    .option('--token <index>', 'also locate this token')
+    .option('--json', 'print one JSON document and nothing else')
+    .addHelpText(
+      'after',
+      '\nExample:\n  dcpscope layout --len 100 --dcp 4 --interleave 64 --page 64 --token 70',
+    )
+    .action((options: LayoutOptions) => {
+      print(layoutCommand(options))
+    })
+
+  root
+    .command('query')
+    .description('Ask a bundle in SQL: tables spans, rows, pages, steps, events.')
+    .argument('<bundle>', 'bundle folder of a run')
+    .argument('<sql>', 'one SELECT')
+    .option('--format <format>', 'table, json or csv', 'table')
+    .addHelpText('after', QUERY_HELP)
+    .action(async (bundle: string, sql: string, { format }: { format: string }) => {
+      const { stdout, truncated } = await queryCommand(bundle, sql, format)
+      print(stdout)
+      if (truncated) complain(`only the first ${QUERY_ROWS} rows are shown`)
+    })
+
+  root
+    .command('doctor')
+    .description('Say what this machine can do, and what is missing.')
+    .option('--json', 'print one JSON document and nothing else')
+    .action(async ({ json }: { json?: boolean }) => {
+      const report = await examine(__dirname)
+      print(json === true ? JSON.stringify(report) : doctorText(report))
+      finish(report.engines.cpu.available ? EXIT.fine : EXIT.no)
+    })
+
+  return root
+}
+
+const RUN_HELP = `
+Examples:
+  dcpscope run                          the tiny preset
+  dcpscope run --preset deepseek-v2-lite --out /tmp/lite.dcp
+  echo '{"parallel":{"dcpSize":2}}' | dcpscope run - --json
+
+Ctrl-C ends the run after the step in progress and keeps what was recorded; a second one ends it at once.
+The exit code is 1 when the check against the reference failed.`
+
+const QUERY_HELP = `
+Example:
+  dcpscope query RUN.dcp "select stage, avg(dur_ns) from spans group by stage"`
+
+const main = async (): Promise<void> => {
+  toleratePipe(process.stdout)
+  toleratePipe(process.stderr)
+  try {
+    await program((code) => {
+      process.exitCode = code
+    }).parseAsync()
+  } catch (error) {
+    process.exitCode = exitCodeOf(error)
+  }
+}
+
+const exitCodeOf = (error: unknown): ExitCode => {
+  if (error instanceof CommanderError) {
+    // Commander has printed help, version or its complaint by now.
+    return error.exitCode === 0 ? EXIT.fine : EXIT.badInput
+  }
+  complain(messageOf(error))
+  return error instanceof CliFailure ? error.exitCode : EXIT.engineFailed
+}
+
+main()

@@ -1,0 +1,77 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { type EngineCommand, type EngineEvent, engineEventSchema } from '../../app/protocol/engine.ts'
+import { ipcPorts, type Port } from '../process/port.ts'
+import { CliFailure, EXIT } from './failure.ts'
+
+/** The engine host as a child process: a crash of the native engine leaves this process and the store alone. */
+export interface EngineProcess {
+  /** Line for trace data, for the store. */
+  readonly data: Port
+  send(command: EngineCommand): void
+  onEvent(listener: (event: EngineEvent) => void): void
+  /** Settles when the process has ended, with a sentence that says how. */
+  readonly exited: Promise<string>
+  /** Lets the process end by itself; one that does not is killed. */
+  close(): Promise<void>
+  kill(): void
+}
+
+const CLOSE_MS = 5000
+
+export const startEngine = (distDir: string): EngineProcess => {
+  const script = join(distDir, 'engine-host.js')
+  if (!existsSync(script))
+    throw new CliFailure(
+      EXIT.engineFailed,
+      `the engine host is missing; run "npm run build" (looked for ${script})`,
+    )
+  const child = fork(script, [], {
+    serialization: 'advanced',
+    // Nothing that a library prints may get into the one JSON document on stdout.
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    execArgv: [],
+  })
+  const { control, data } = ipcPorts(child)
+  const exited = ending(child)
+  const kill = (): void => {
+    child.kill('SIGKILL')
+  }
+  return {
+    data,
+    exited,
+    kill,
+    send: (command) => control.post(command),
+    onEvent: (listener) =>
+      control.onMessage((message) => {
+        const event = engineEventSchema.safeParse(message)
+        if (event.success) listener(event.data)
+        else process.stderr.write('dcpscope: the engine sent something unknown; it was ignored\n')
+      }),
+    close: async () => {
+      const late = setTimeout(kill, CLOSE_MS)
+      control.close()
+      data.close()
+      await exited
+      clearTimeout(late)
+    },
+  }
+}
+
+/** How the process ended, with the last line that it wrote to stderr, which is where a native crash speaks. */
+const ending = (child: ChildProcess): Promise<string> =>
+  new Promise((resolve) => {
+    let words = ''
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      words = (words + text).slice(-4096)
+    })
+    child.on('error', (error) => resolve(`the engine process could not be started: ${error.message}`))
+    child.on('close', (code, signal) => {
+      const lastLine = words.trim().split('\n').at(-1) ?? ''
+      const how = signal === null ? `exit code ${code}` : signal
+      resolve(
+        lastLine === '' ? `the engine process died (${how})` : lastLine.replace(/^dcpscope engine: /, ''),
+      )
+    })
+  })

@@ -1,0 +1,17 @@
+/** Exit codes of every command. */
+export const EXIT = { fine: 0, no: 1, badInput: 2, engineFailed: 3, interrupted: 130 } as const
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
+
+/** Ends a command with one line on stderr and this exit code. */
+export class CliFailure extends Error {
+  readonly exitCode: ExitCode
+
+  constructor(exitCode: ExitCode, message: string) {
+    super(message)
+    this.exitCode = exitCode
+  }
+}
+
+export const badInput = (message: string): CliFailure => new CliFailure(EXIT.badInput, message)
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,99 @@
+import { open } from 'node:fs/promises'
+import { PRESET_NAMES, type PresetName, type RunConfig } from '../../app/run/config.ts'
+import { issueText, parseRunConfig } from '../../app/run/parse.ts'
+import { unsupported } from '../../app/run/support.ts'
+import { badInput, messageOf } from './failure.ts'
+import { jsonProblem } from './json-problem.ts'
+
+export interface ConfigSource {
+  /** Path of a JSON file, `-` for standard input; undefined: nothing but the preset. */
+  readonly file?: string | undefined
+  readonly preset?: string | undefined
+  readonly device?: string | undefined
+}
+
+const MAX_CONFIG_BYTES = 1 << 20
+
+/** The configuration to run, or one CliFailure that names every field at fault. */
+export const readConfig = async (source: ConfigSource): Promise<RunConfig> => {
+  const label = source.file === '-' ? 'standard input' : source.file
+  const refuse = (problems: string): Error =>
+    badInput(label === undefined ? problems : `${label}: ${problems}`)
+  const preset = source.preset ?? (source.file === undefined ? 'tiny' : undefined)
+  if (preset !== undefined && !isPreset(preset))
+    throw badInput(`--preset: must be ${PRESET_NAMES.join(' or ')}, got ${JSON.stringify(preset)}`)
+  const given = source.file === undefined ? {} : parseJson(await readText(source.file, refuse), refuse)
+  const parsed = parseRunConfig(withDevice(given, source.device), preset)
+  if (!parsed.ok) throw refuse(parsed.issues.map(issueText).join('; '))
+  const missing = unsupported(parsed.config)
+  if (missing.length > 0) throw refuse(missing.map(issueText).join('; '))
+  return parsed.config
+}
+
+const isPreset = (name: string): name is PresetName => PRESET_NAMES.some((known) => known === name)
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const withDevice = (given: unknown, device: string | undefined): unknown => {
+  if (device === undefined || !isRecord(given)) return given
+  if (given.engine !== undefined && !isRecord(given.engine)) return given
+  return { ...given, engine: { ...given.engine, device } }
+}
+
+const readText = async (file: string, refuse: (problem: string) => Error): Promise<string> => {
+  const bytes = file === '-' ? await readStdin(refuse) : await readFile(file, refuse)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw refuse('is not UTF-8 text')
+  }
+}
+
+const tooLarge = `is larger than the ${MAX_CONFIG_BYTES} bytes that a configuration may have`
+
+const readFile = async (file: string, refuse: (problem: string) => Error): Promise<Uint8Array> => {
+  try {
+    const handle = await open(file, 'r')
+    try {
+      const buffer = new Uint8Array(MAX_CONFIG_BYTES + 1)
+      let length = 0
+      for (let read = 1; read > 0 && length < buffer.length; length += read)
+        read = (await handle.read(buffer, length, buffer.length - length)).bytesRead
+      if (length > MAX_CONFIG_BYTES) throw new Error(tooLarge)
+      return buffer.subarray(0, length)
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    throw refuse(readProblem(error))
+  }
+}
+
+const readProblem = (error: unknown): string => {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'ENOENT') return 'there is no such file'
+  if (code === 'EISDIR') return 'is a folder, not a configuration file'
+  if (code === 'EACCES') return 'may not be read'
+  return messageOf(error)
+}
+
+const readStdin = async (refuse: (problem: string) => Error): Promise<Uint8Array> => {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of process.stdin) {
+    const bytes = Buffer.from(chunk)
+    chunks.push(bytes)
+    length += bytes.length
+    if (length > MAX_CONFIG_BYTES) throw refuse(tooLarge)
+  }
+  return Buffer.concat(chunks)
+}
+
+const parseJson = (text: string, refuse: (problem: string) => Error): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw refuse(jsonProblem(text))
+  }
+}

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto'
+import type { EngineEvent } from '../../app/protocol/engine.ts'
+import type { RunConfig } from '../../app/run/config.ts'
+import type { Manifest } from '../../app/trace/manifest.ts'
+import { type BundleFolder, chooseBundle } from './bundle-folder.ts'
+import { type EngineProcess, startEngine } from './engine-process.ts'
+import { CliFailure, EXIT, type ExitCode } from './failure.ts'
+import { liveLine } from './live-line.ts'
+import { type ConfigSource, readConfig } from './read-config.ts'
+import { progressText, summaryText } from './run-text.ts'
+import { openStore, type StoreSession } from './store-session.ts'
+
+export interface RunOptions extends Omit<ConfigSource, 'file'> {
+  readonly out?: string
+  readonly json?: boolean
+}
+
+export interface CommandResult {
+  readonly exitCode: ExitCode
+  readonly stdout: string
+}
+
+type Ended = Pick<Extract<EngineEvent, { type: 'ended' }>, 'status' | 'error' | 'code'>
+
+/** Runs a configuration to its end, or to a Ctrl-C, and gives the summary. `distDir` holds the built scripts. */
+export const runCommand = async (
+  distDir: string,
+  file: string | undefined,
+  options: RunOptions,
+): Promise<CommandResult> => {
+  const config = await readConfig({ file, preset: options.preset, device: options.device })
+  const bundle = chooseBundle(options.out, config)
+  const store = await openStore()
+  const engine = startEngine(distDir)
+  try {
+    const runId = randomUUID()
+    const ended = await drive(engine, store, runId, bundle, config)
+    await engine.close()
+    const manifest = await store.manifest(bundle.path)
+    return result(ended, manifest, bundle, options.json === true)
+  } finally {
+    await engine.close()
+    await store.close()
+  }
+}
+
+const drive = async (
+  engine: EngineProcess,
+  store: StoreSession,
+  runId: string,
+  bundle: BundleFolder,
+  config: RunConfig,
+): Promise<Ended> => {
+  const line = liveLine(process.stderr)
+  const release = stopOnSignals(engine)
+  store.onProgress((progress) => line.show(progressText(progress)))
+  store.attachEngine(engine.data)
+  const died = engine.exited.then(async (how): Promise<Ended> => {
+    await store.interrupt(bundle.path, how)
+    return { status: 'interrupted', error: how }
+  })
+  const ended = new Promise<Ended>((resolve) => {
+    engine.onEvent((event) => {
+      if (event.type === 'ready')
+        engine.send({ type: 'start', runId, bundle: bundle.path, name: bundle.name, config })
+      else if (event.type === 'ended' && event.runId === runId) resolve(event)
+      else if (event.type === 'phase' && event.phase === 'filling')
+        line.show(`filling the context ${Math.round(event.fraction * 100)}%`)
+    })
+  })
+  try {
+    return await Promise.race([ended, died])
+  } finally {
+    release()
+    line.clear()
+  }
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** The first signal ends the run cleanly, the second one at once; gives the function that lets signals be again. */
+const stopOnSignals = (engine: EngineProcess): (() => void) => {
+  let asked = false
+  const onSignal = (): void => {
+    if (!asked) engine.send({ type: 'stop' })
+    else {
+      engine.kill()
+      process.exit(EXIT.interrupted)
+    }
+    asked = true
+  }
+  for (const signal of SIGNALS) process.on(signal, onSignal)
+  return () => {
+    for (const signal of SIGNALS) process.off(signal, onSignal)
+  }
+}
+
+/** Answer of a run that ended. `manifest` is undefined when no bundle was begun. */
+const result = (
+  ended: Ended,
+  manifest: Manifest | undefined,
+  bundle: BundleFolder,
+  json: boolean,
+): CommandResult => {
+  if (ended.status !== 'complete' && ended.status !== 'stopped') throw failed(ended, manifest, bundle)
+  const summary = manifest?.summary
+  if (summary === undefined)
+    throw new CliFailure(
+      ended.status === 'stopped' ? EXIT.interrupted : EXIT.engineFailed,
+      `the run was ${ended.status} without a summary; the bundle is ${bundle.path}`,
+    )
+  return {
+    exitCode: ended.status === 'stopped' ? EXIT.interrupted : summary.check.ok ? EXIT.fine : EXIT.no,
+    stdout: json
+      ? JSON.stringify({ bundle: bundle.path, ...summary })
+      : summaryText(`${bundle.name} (${ended.status})`, bundle.path, summary),
+  }
+}
+
+const failed = (ended: Ended, manifest: Manifest | undefined, bundle: BundleFolder): CliFailure => {
+  const reason = ended.error ?? manifest?.error ?? `the run ended as ${ended.status}`
+  const kept = manifest === undefined ? '' : `; what was recorded until then is in ${bundle.path}`
+  return new CliFailure(ended.code === 'ERR_CONFIG' ? EXIT.badInput : EXIT.engineFailed, `${reason}${kept}`)
+}

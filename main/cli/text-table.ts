@@ -1,0 +1,31 @@
+export type Cell = string | number | bigint | boolean | null
+
+/** Rows as aligned text: numbers to the right, two spaces between columns, no trailing space. */
+export const textTable = (header: readonly string[], rows: readonly (readonly Cell[])[]): string => {
+  const texts = rows.map((row) => row.map(cellText))
+  const right = header.map((_, i) => rows.length > 0 && rows.every((row) => isNumeric(row[i])))
+  const widths = header.map((name, i) =>
+    texts.reduce((width, row) => Math.max(width, (row[i] ?? '').length), name.length),
+  )
+  const line = (cells: readonly string[]): string =>
+    cells
+      .map((cell, i) => (right[i] ? cell.padStart(widths[i] ?? 0) : cell.padEnd(widths[i] ?? 0)))
+      .join('  ')
+      .trimEnd()
+  return [header.map(printable), ...texts].map(line).join('\n')
+}
+
+const isNumeric = (cell: Cell | undefined): boolean =>
+  cell === null || typeof cell === 'number' || typeof cell === 'bigint' || isNumberText(cell)
+
+/** Text that is a number: integers beyond 2^53, NaN and infinities travel as text. */
+export const isNumberText = (cell: unknown): boolean =>
+  typeof cell === 'string' && /^(-?\d+(\.\d+)?([eE][+-]?\d+)?|NaN|-?Infinity)$/.test(cell)
+
+const cellText = (cell: Cell): string => (cell === null ? '' : printable(String(cell)))
+
+/** Text from a file must not steer the terminal: control characters are shown, not sent. */
+export const printable = (text: string): string =>
+  text.replace(/\p{Cc}/gu, (c) => (c === '\n' ? '\\n' : c === '\t' ? '\\t' : `\\x${hex(c)}`))
+
+const hex = (c: string): string => c.charCodeAt(0).toString(16).padStart(2, '0')

@@ -1,0 +1,121 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { csv } from '../../../main/cli/csv.ts'
+import { parseGpus } from '../../../main/cli/doctor-command.ts'
+import { jsonProblem } from '../../../main/cli/json-problem.ts'
+import { summaryText } from '../../../main/cli/run-text.ts'
+import { textTable } from '../../../main/cli/text-table.ts'
+
+describe('where a text stops being JSON', () => {
+  it.each([
+    ['{"a": 1,}', 1, 9],
+    ['{\n  "a": [1, 2\n}', 3, 1],
+    ['{"a": tru}', 1, 7],
+    ["{'a': 1}", 1, 2],
+    ['{"a": 01}', 1, 8],
+    ['{"a" 1}', 1, 6],
+    ['[1 2]', 1, 4],
+    ['{"a":1} x', 1, 9],
+    ['{"a\\q": 1}', 1, 4],
+  ])('%j is at line %i, column %i', (text, line, column) => {
+    expect(jsonProblem(text)).toContain(`line ${line}, column ${column}: unexpected`)
+  })
+
+  it('is the end when the text breaks off', () => {
+    expect(jsonProblem('{"a": [1, 2')).toBe('is not JSON: line 1, column 12: the text ends too early')
+    expect(jsonProblem(' \n')).toBe('is not JSON: it is empty')
+  })
+
+  it('lies within the text after any cut or insertion that breaks it', () => {
+    fc.assert(
+      fc.property(fc.json(), fc.nat(), fc.constantFrom('}', ',', '\u0001', '"', 'x'), (json, at, extra) => {
+        const cut = at % (json.length + 1)
+        const broken = json.slice(0, cut) + extra + json.slice(cut)
+        let valid = true
+        try {
+          JSON.parse(broken)
+        } catch {
+          valid = false
+        }
+        fc.pre(!valid)
+        const column = Number(/column (\d+)/.exec(jsonProblem(broken))?.[1] ?? Number.NaN)
+        expect(column).toBeGreaterThanOrEqual(1)
+        expect(column).toBeLessThanOrEqual(broken.length + 1)
+      }),
+    )
+  })
+})
+
+describe('csv', () => {
+  it('quotes by RFC 4180 and ends records with CRLF', () => {
+    expect(csv(['a', 'b,c'], [['x"y', 'two\nlines']])).toBe('a,"b,c"\r\n"x""y","two\nlines"\r\n')
+  })
+
+  it('keeps a spreadsheet from running text as a formula, and leaves numbers alone', () => {
+    expect(csv(['v'], [['=1+1'], ['@x'], ['-cmd'], [-1.5], ['-9007199254740993'], [null]])).toBe(
+      "v\r\n'=1+1\r\n'@x\r\n'-cmd\r\n-1.5\r\n-9007199254740993\r\n\r\n",
+    )
+  })
+})
+
+describe('a table of text', () => {
+  it('aligns numbers to the right and text to the left', () => {
+    expect(
+      textTable(
+        ['stage', 'us'],
+        [
+          ['merge', 5],
+          ['decode_attn', 1234.5],
+        ],
+      ),
+    ).toBe('stage            us\nmerge             5\ndecode_attn  1234.5')
+  })
+
+  it('shows control characters instead of sending them to the terminal', () => {
+    expect(textTable(['a'], [['\u001b[31mred\nnext']])).toBe('a\n\\x1b[31mred\\nnext')
+  })
+})
+
+describe('GPUs of the driver tool', () => {
+  it('are read line by line', () => {
+    expect(parseGpus('NVIDIA H200, 143771, 570.86.15\n')).toEqual([
+      { name: 'NVIDIA H200', memoryMiB: 143771, driver: '570.86.15' },
+    ])
+    expect(parseGpus('')).toEqual([])
+  })
+})
+
+describe('the summary of a run', () => {
+  const summary = {
+    device: 'CPU',
+    backend: 'native',
+    ranks: 4,
+    steps: 8,
+    tokensPerSecond: 1234.6,
+    provenance: 'scaled',
+    stepMs: { p50: 3.1, p95: 12.34 },
+    stages: { merge: { p50Us: 1.5, p95Us: 120 }, metadata: { p50Us: 1, p95Us: 2 } },
+    check: {
+      checkedRows: 1000,
+      maxAbsErr: 0.1,
+      maxRelErr: 0.02,
+      nanRows: 0,
+      emptyRows: 3,
+      tolerance: 0.01,
+      ok: false,
+    },
+    dropped: 0,
+  } as const
+
+  it('labels what was not measured, says that a check failed, and lists stages in their order', () => {
+    const text = summaryText('run', '/b.dcp', summary)
+    expect(text).toContain('1,235 tokens/s (scaled)')
+    expect(text).toContain('FAILED, 1,000 rows against the fp64 reference')
+    expect(text.indexOf('metadata')).toBeLessThan(text.indexOf('merge'))
+  })
+
+  it('says so when nothing was checked', () => {
+    const check = { ...summary.check, maxRelErr: null, maxAbsErr: null, checkedRows: 0, ok: true }
+    expect(summaryText('run', '/b.dcp', { ...summary, check })).toContain('nothing was checked')
+  })
+})
