@@ -17,6 +17,26 @@ export interface NativeAddon {
   measureReadBandwidth(): Promise<number>
 }
 
+/** The engine's own ownership rules, which the addon also exports so that tests compare them with app/dcp. */
+export interface NativeLayoutRules {
+  /** Lengths and sizes in tokens. */
+  layout(len: number, ranks: number, interleave: number, pageSize: number, qLen: number): NativeLayout
+}
+
+/** `owner`, `localIndex`, `column`, `offset` are [len]; `localLens` [ranks]; `visibleKeys` [ranks * qLen]. */
+export interface NativeLayout {
+  readonly owner: Int32Array
+  readonly localIndex: Int32Array
+  /** Column of the block table, and place within the page there. */
+  readonly column: Int32Array
+  readonly offset: Int32Array
+  readonly localLens: Int32Array
+  /** Local keys that query row q of qLen sees on rank r, at r * qLen + q. */
+  readonly visibleKeys: Int32Array
+  /** Columns that `len` tokens need. */
+  readonly columns: number
+}
+
 export interface CpuInfo {
   readonly cores: number
   /** Vector code path in use: `avx512`, `avx2`, `neon` or `generic`. */

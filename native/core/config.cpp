@@ -12,7 +12,6 @@ namespace dcpscope {
 namespace {
 
 constexpr int64_t kMaxContext = 1 << 24;
-constexpr int64_t kMaxPages = std::numeric_limits<int32_t>::max();
 
 void rule(bool holds, const char* field, const std::string& what) {
   if (!holds) throw EngineError(ErrorCode::config, std::string(field) + ": " + what);
@@ -63,8 +62,11 @@ void validateWork(const Config& c) {
 void validate(const Config& config) {
   validateShape(config);
   validateWork(config);
-  const Shape shape(config);
-  rule(shape.poolPages <= kMaxPages, "poolTokens", "a pool has at most 2^31 - 1 pages");
+}
+
+void requireAddressablePages(const Shape& shape) {
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
+  rule(shape.poolPages <= most, "poolTokens", "a pool has at most 2^31 - 1 pages");
 }
 
 Shape::Shape(const Config& c)

@@ -75,6 +75,9 @@ struct Shape {
   int64_t cells() const { return cellBegin.back(); }
 };
 
+/** Page ids are 32-bit: ERR_CONFIG for a pool beyond that. */
+void requireAddressablePages(const Shape& shape);
+
 /** Global length of a request before the new tokens of traced step `step`. */
 inline int64_t contextAt(const Config& c, int request, int64_t step) {
   return c.contextLens[static_cast<size_t>(request)] + step * c.acceptedPerStep;

@@ -60,13 +60,15 @@ inline vf rounded(vf value, const uint16_t*) { return widen(narrow(value)); }
 
 template <class From, class To>
 void addTyped(const void* const* rows, int count, To* to, int n) {
+  vf part[kMaxAddends] = {};
   for (int d = 0; d < n; d += kLanes) {
-    vf total = loadFloat(static_cast<const From*>(rows[0]) + d);
-    for (int i = 1; i < count; ++i) {
-      const auto* row = static_cast<const From*>(rows[i]);
-      total = rounded(total + loadFloat(row + d), row);
+    for (int i = 0; i < count; ++i) part[i] = loadFloat(static_cast<const From*>(rows[i]) + d);
+    for (int left = count; left > 1; left = (left + 1) / 2) {
+      for (int i = 0; i < left / 2; ++i)
+        part[i] = rounded(part[2 * i] + part[2 * i + 1], static_cast<const From*>(nullptr));
+      if (left % 2 == 1) part[left / 2] = part[left - 1];
     }
-    storeFloat(to + d, total);
+    storeFloat(to + d, part[0]);
   }
 }
 

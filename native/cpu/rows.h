@@ -19,12 +19,15 @@ struct WeightedRows {
   bool bf16;
 };
 
+constexpr int kMaxAddends = 64;
+
 struct RowKernels {
   /** Adds to `stats` what the row holds. */
   void (*stats)(const void* row, bool bf16, int n, RowStats& stats);
   /** to = from * weight, rounded to the type of `to`; weight 0 gives zeros whatever `from` holds. */
   void (*scale)(const void* from, bool fromBf16, float weight, void* to, bool toBf16, int n);
-  /** to = sum of count rows in their order, each partial sum rounded to the rows' own type. */
+  /** to = sum of at most kMaxAddends rows, pair by pair (recursive halving), each rounded to the rows' own
+   * type. */
   void (*add)(const void* const* rows, int count, bool bf16, void* to, bool toBf16, int n);
   /** to = weighted sum in fp32, rounded once. */
   void (*merge)(const WeightedRows& from, void* to, bool toBf16, int n);

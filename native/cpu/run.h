@@ -45,6 +45,8 @@ class Run {
   std::vector<Capture> takeCaptures();
   int64_t dropped();
 
+  /** Forgets an earlier `cancel`. Comes before a call that works, on the thread that may cancel it. */
+  void arm();
   /** From any thread: work stops soon and the call that does it throws ERR_CANCELLED. */
   void cancel();
 
@@ -67,7 +69,10 @@ class Run {
   void recordCheck(const CheckResult& check, const MergedNan& nan, int64_t now);
   void recordStep(const CheckResult& check);
   void prepareCaptures();
-  void finishCaptures();
+  std::vector<Capture> captureStep();
+  std::vector<Capture> finishCaptures();
+  void captureFailed();
+  void captureIncomplete(int layer, int rank, double wanted, double limit);
   void capturePages(Capture& capture);
   Capture captureReference(int layer);
   void stall(int64_t waitedNs);

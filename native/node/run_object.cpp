@@ -63,6 +63,7 @@ Napi::Value RunObject::fill(const Napi::CallbackInfo& info) {
     idle("fill");
     const double maxMs = readAmount(info[0], "maxMs");
     *busy_ = true;
+    run_->arm();
     return runJob(info.Env(), {[run = run_, maxMs]() -> Settle {
                                  const double done = run->fill(maxMs);
                                  return [done](Napi::Env env) -> Napi::Value {
@@ -81,6 +82,7 @@ Napi::Value RunObject::advance(const Napi::CallbackInfo& info) {
     const double maxMs = readAmount(info[1], "maxMs");
     const int64_t waitedNs = clampInteger(readAmount(info[2], "waitedNs"));
     *busy_ = true;
+    run_->arm();
     return runJob(info.Env(), {[run = run_, maxSteps, maxMs, waitedNs]() -> Settle {
                                  const AdvanceResult result = run->advance(maxSteps, maxMs, waitedNs);
                                  return [result](Napi::Env env) { return resultObject(env, result); };

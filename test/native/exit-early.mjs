@@ -1,0 +1,66 @@
+// Leaves the process in the way that argv[2] names while the engine works on a step that would take minutes.
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { isMainThread, Worker } from 'node:worker_threads'
+
+const addon = createRequire(import.meta.url)(
+  fileURLToPath(new URL('../../dist/native/dcpscope.node', import.meta.url)),
+)
+const config = {
+  ranks: 2,
+  heads: 128,
+  kvLoraRank: 512,
+  ropeDim: 64,
+  layers: 200,
+  softmaxScale: 0.05,
+  interleave: 1,
+  comm: 'ag_rs',
+  wireFp32: false,
+  replicateQ: false,
+  pageSize: 64,
+  kvDtype: 'bf16',
+  poolTokens: 0,
+  shuffledPages: false,
+  contextLens: [2000],
+  qLen: 8,
+  acceptedPerStep: 8,
+  steps: 1000,
+  warmup: 0,
+  seed: 1,
+  needles: false,
+  lseBase: 'e',
+  emptyRow: 'neutral',
+  restOfLayerBytes: 0,
+  checkRows: 0,
+  captureSteps: [],
+  captureLayers: [],
+}
+
+const begin = async () => {
+  const run = addon.createRun(config)
+  while ((await run.fill(1000)) < 1);
+  return { run, advancing: run.advance(1000, 1e9, 0) }
+}
+
+const later = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+
+if (!isMainThread) {
+  await begin()
+  await later(1e6)
+}
+const way = process.argv[2]
+if (way === 'worker') {
+  // A worker thread that is ended in the middle of a step, and a process that lives on.
+  const worker = new Worker(new URL(import.meta.url))
+  await later(1500)
+  await worker.terminate()
+  console.log('leaving')
+} else {
+  const { run, advancing } = await begin()
+  advancing.catch(() => {})
+  await later(100)
+  console.log('leaving')
+  if (way === 'exit') process.exit(0)
+  run.dispose()
+  await advancing.catch(() => {})
+}
