@@ -1,0 +1,11 @@
+/** What is built from what: name in dist/ to entry. */
+export const ENTRIES = {
+  main: 'main/desktop/main.ts',
+  'engine-host': 'main/engine/host.ts',
+  'store-host': 'main/store/host.ts',
+  cli: 'main/cli/cli.ts',
+}
+export const PRELOAD = { preload: 'main/desktop/preload.ts' }
+
+/** Provided by Electron, or native and therefore left in node_modules. */
+export const EXTERNAL = ['electron', /^@duckdb\//]

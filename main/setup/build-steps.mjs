@@ -1,0 +1,65 @@
+// @ts-check
+import { existsSync, readFileSync } from 'node:fs'
+import { chmod } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { SetupError, step } from './report.mjs'
+import { ROOT, run } from './shell.mjs'
+import { unlessDone, writeWhole } from './stamp.mjs'
+import { checkNode, installPackages, missingBuildTools } from './system.mjs'
+
+const MODULES_STAMP = join(ROOT, 'node_modules', '.dcpscope-lock')
+
+/** Installs the npm packages of the lock file unless they are there. */
+export const installModules = async () => {
+  const lock = readFileSync(join(ROOT, 'package-lock.json'), 'utf8')
+  if (existsSync(MODULES_STAMP) && readFileSync(MODULES_STAMP, 'utf8') === lock) return
+  await step('installing npm packages', () => run('npm', ['ci', '--loglevel=error'], { failure: 'npm ci' }))
+  writeWhole(MODULES_STAMP, lock)
+}
+
+/** Compiles the native engine to dist/native/dcpscope.node. */
+export const buildAddon = () =>
+  unlessDone('addon', ['native', 'package-lock.json'], ['dist/native/dcpscope.node'], async () => {
+    await installPackages(missingBuildTools, 'the native engine')
+    await step('compiling the native engine', async () => {
+      await run('cmake', ['-S', 'native', '-B', 'build/native', '-DCMAKE_BUILD_TYPE=Release'], { failure: 'cmake' })
+      await run('cmake', ['--build', 'build/native', '--parallel', String(availableParallelism())], { failure: 'the compiler' })
+    })
+  })
+
+/** @param {string} config */
+const vite = (config) =>
+  run(process.execPath, [join('node_modules', 'vite', 'bin', 'vite.js'), 'build', '--config', `main/build/${config}`, '--logLevel', 'warn'], {
+    failure: `building ${config}`,
+  })
+
+const PROCESSES = ['dist/main.js', 'dist/engine-host.js', 'dist/store-host.js', 'dist/cli.js', 'dist/preload.js']
+
+/** Bundles Electron main, preload, engine host, store host and command line into dist/. */
+export const buildProcesses = () =>
+  unlessDone('processes', ['app', 'main', 'package-lock.json'], PROCESSES, () =>
+    step('building processes and command line', async () => {
+      await vite('processes.config.mts')
+      await vite('preload.config.mts')
+      await chmod(join(ROOT, 'dist/cli.js'), 0o755)
+    }),
+  )
+
+/** Bundles the page into dist/renderer. */
+export const buildRenderer = () =>
+  unlessDone('renderer', ['app', 'renderer', 'main/build', 'package-lock.json'], ['dist/renderer/index.html'], () =>
+    step('building the window', async () => {
+      await vite('renderer.config.mts')
+    }),
+  )
+
+/** Everything that a run needs, from nothing; each part only when its inputs changed. */
+export const buildAll = async () => {
+  checkNode()
+  if (!existsSync(join(ROOT, 'package-lock.json'))) throw new SetupError('package-lock.json is missing; clone the repository anew')
+  await installModules()
+  await buildAddon()
+  await buildProcesses()
+  await buildRenderer()
+}

@@ -1,0 +1,56 @@
+// @ts-check
+import { createHash } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { ROOT } from './shell.mjs'
+
+/** Files below `path` (a file or folder, relative to the root), sorted. @param {string} path @returns {string[]} */
+const filesBelow = (path) => {
+  const full = join(ROOT, path)
+  const found = statSync(full, { throwIfNoEntry: false })
+  if (found === undefined) return []
+  if (!found.isDirectory()) return [path]
+  return readdirSync(full)
+    .sort()
+    .flatMap((name) => filesBelow(join(path, name)))
+}
+
+/** Digest of the contents of everything below the paths. @param {readonly string[]} paths */
+export const digestOf = (paths) => {
+  const hash = createHash('sha256')
+  for (const file of paths.flatMap(filesBelow)) {
+    hash.update(file)
+    hash.update(readFileSync(join(ROOT, file)))
+  }
+  return hash.digest('hex')
+}
+
+/**
+ * Does `work` unless it was done before for the same inputs and its outputs are still there.
+ * @param {string} name @param {readonly string[]} inputs @param {readonly string[]} outputs @param {() => Promise<void>} work
+ */
+export const unlessDone = async (name, inputs, outputs, work) => {
+  const stamp = join(ROOT, 'build', `${name}.stamp`)
+  const digest = digestOf(inputs)
+  const done = outputs.every((path) => statSync(join(ROOT, path), { throwIfNoEntry: false }) !== undefined)
+  if (done && read(stamp) === digest) return
+  await work()
+  writeWhole(stamp, digest)
+}
+
+/** @param {string} path */
+const read = (path) => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+/** Writes a file by rename, so that it is whole or absent. @param {string} path @param {string} text */
+export const writeWhole = (path, text) => {
+  mkdirSync(dirname(path), { recursive: true })
+  const temporary = `${path}.${process.pid}.tmp`
+  writeFileSync(temporary, text)
+  renameSync(temporary, path)
+}

@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  root: '..',
+  test: {
+    root: '.',
+    include: ['test/unit/**/*.test.{ts,tsx}', 'test/native/**/*.test.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+  },
+})
