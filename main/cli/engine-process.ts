@@ -60,18 +60,25 @@ export const startEngine = (distDir: string): EngineProcess => {
 }
 
 /** How the process ended, with the last line that it wrote to stderr, which is where a native crash speaks. */
-const ending = (child: ChildProcess): Promise<string> =>
-  new Promise((resolve) => {
-    let words = ''
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      words = (words + text).slice(-4096)
-    })
-    child.on('error', (error) => resolve(`the engine process could not be started: ${error.message}`))
-    child.on('close', (code, signal) => {
-      const lastLine = words.trim().split('\n').at(-1) ?? ''
-      const how = signal === null ? `exit code ${code}` : signal
-      resolve(
-        lastLine === '' ? `the engine process died (${how})` : lastLine.replace(/^dcpscope engine: /, ''),
-      )
-    })
+const ending = async (child: ChildProcess): Promise<string> => {
+  let words = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    words = (words + text).slice(-4096)
   })
+  // Not the child's `close`: it does not come when this side has disconnected.
+  const silent = new Promise<void>((resolve) => {
+    if (child.stderr === null) resolve()
+    else child.stderr.on('close', resolve)
+  })
+  const how = await new Promise<string>((resolve) => {
+    child.on('error', (error) => resolve(`the engine process could not be started: ${error.message}`))
+    child.on('exit', (code, signal) =>
+      resolve(`the engine process died (${signal === null ? `exit code ${code}` : signal})`),
+    )
+  })
+  await silent
+  const lastLine = words.trim().split('\n').at(-1) ?? ''
+  if (lastLine === '') return how
+  const own = /^dcpscope engine: (.*)/.exec(lastLine)?.[1]
+  return own ?? `${how}: ${lastLine}`
+}

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import type { EngineEvent } from '../../app/protocol/engine.ts'
 import type { RunConfig } from '../../app/run/config.ts'
 import type { Manifest } from '../../app/trace/manifest.ts'
+import { readManifest } from '../store/manifest-file.ts'
 import { type BundleFolder, chooseBundle } from './bundle-folder.ts'
 import { type EngineProcess, startEngine } from './engine-process.ts'
 import { CliFailure, EXIT, type ExitCode } from './failure.ts'
@@ -32,17 +34,15 @@ export const runCommand = async (
   const bundle = chooseBundle(options.out, config)
   const store = await openStore()
   const engine = startEngine(distDir)
-  try {
-    const runId = randomUUID()
-    const ended = await drive(engine, store, runId, bundle, config)
-    await engine.close()
-    const manifest = await store.manifest(bundle.path)
-    return result(ended, manifest, bundle, options.json === true)
-  } finally {
+  const ended = await drive(engine, store, randomUUID(), bundle, config).finally(async () => {
     await engine.close()
     await store.close()
-  }
+  })
+  // Only now nothing writes to the bundle any more.
+  return result(ended, readBundle(bundle.path), bundle, options.json === true)
 }
+
+const readBundle = (path: string): Manifest | undefined => (existsSync(path) ? readManifest(path) : undefined)
 
 const drive = async (
   engine: EngineProcess,

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Progress, type StoreResult, storeReplySchema } from '../../app/protocol/store.ts'
-import type { Manifest } from '../../app/trace/manifest.ts'
 import { type Port, portPair } from '../process/port.ts'
 import { badInput, messageOf } from './failure.ts'
 
@@ -11,8 +10,6 @@ export interface StoreSession {
   onProgress(listener: (progress: Progress) => void): void
   /** A run whose engine died: its bundle says so if it still says running. Nothing when there is no bundle. */
   interrupt(bundle: string, reason: string): Promise<void>
-  /** Manifest of a bundle; undefined when there is none. */
-  manifest(bundle: string): Promise<Manifest | undefined>
   query(bundle: string, sql: string, limit: number): Promise<StoreResult<'query'>>
   close(): Promise<void>
 }
@@ -20,10 +17,7 @@ export interface StoreSession {
 /** Loaded when asked for, since the database is large and `layout` or `--help` need none. */
 export const openStore = async (): Promise<StoreSession> => {
   const { Store } = await import('../store/store.ts')
-  const { readManifest } = await import('../store/manifest-file.ts')
   const store = new Store()
-  const manifest = async (bundle: string): Promise<Manifest | undefined> =>
-    existsSync(bundle) ? readManifest(bundle) : undefined
   return {
     attachEngine: (port) => store.attachEngine(port),
     onProgress: (listener) => {
@@ -37,7 +31,6 @@ export const openStore = async (): Promise<StoreSession> => {
     interrupt: async (bundle, reason) => {
       if (existsSync(bundle)) await store.handle({ type: 'interrupt', bundle, reason })
     },
-    manifest,
     query: async (bundle, sql, limit) => {
       const answer = await store.handle({ type: 'open', seq: 0, folder: resolve(bundle) })
       if (answer?.type !== 'opened')

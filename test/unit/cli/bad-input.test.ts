@@ -37,7 +37,7 @@ describe('a configuration that breaks a rule is refused in one line', () => {
       { workload: { requests: [{ contextLen: 1e12 }] } },
       /workload\.requests\[0\]\.contextLen: must be at most 16777216/,
     ],
-    ['a wrong type', { workload: { steps: 'many' } }, /workload\.steps: must be a whole number, got "many"/],
+    ['a wrong type', { workload: { steps: 'many' } }, /workload\.steps: must be a number, got "many"/],
     ['an unknown key', { workload: { stepz: 3 } }, /workload\.stepz: is not a known key/],
     ['a key that is a trap', '{"__proto__": {"x": 1}}', /__proto__: is not a known key/],
     ['a list', [], /must be an object/],
@@ -95,7 +95,7 @@ describe('bad usage is refused in one line', () => {
     [['run', 'a.json', 'b.json'], /too many arguments/],
     [['sweep'], /unknown command 'sweep'/],
     [['layout', '--dcp', '4'], /required option '--len <tokens>' not specified/],
-    [['layout', '--len', 'ten', '--dcp', '4'], /--len: must be a whole number, got "ten"/],
+    [['layout', '--len', 'ten', '--dcp', '4'], /--len: must be a number, got "ten"/],
     [['layout', '--len', '100', '--dcp', '0'], /--dcp: must be at least 1, got 0/],
     [['layout', '--len', '-5', '--dcp', '2'], /--len: must be at least 0, got -5/],
     [
