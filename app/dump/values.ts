@@ -1,7 +1,7 @@
 import { DTYPE_BYTES, type Dtype } from './safetensors.ts'
 
 /** Elements of little-endian bytes of a floating-point or integer type, each exactly as a float64. */
-export const decodeValues = (bytes: Uint8Array, dtype: Dtype): Float64Array => {
+export const decodeValues = (bytes: Uint8Array, dtype: Dtype): Float64Array<ArrayBuffer> => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const read = READERS[dtype]
   const width = DTYPE_BYTES[dtype]

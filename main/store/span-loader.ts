@@ -1,0 +1,61 @@
+import type { DuckDBInstance } from '@duckdb/node-api'
+import { checkPart, listParts, type Part } from './bundle-files.ts'
+import { streamColumns, withConnection } from './duck.ts'
+import { relationOf } from './sources.ts'
+import { SpanIndex } from './span-index.ts'
+
+/** Spans of a bundle by rank, read from its parts; parts that were closed since are added with each call. */
+export class SpanLoader {
+  readonly #bundle: string
+  readonly #duck: DuckDBInstance
+  readonly #ranks = new Map<number, { index: SpanIndex; loaded: Set<string> }>()
+  #loading: Promise<void> = Promise.resolve()
+
+  constructor(bundle: string, duck: DuckDBInstance) {
+    this.#bundle = bundle
+    this.#duck = duck
+  }
+
+  /** Indices of `ranks`, which must differ, up to the parts that are closed now. */
+  async load(ranks: readonly number[]): Promise<{ rank: number; index: SpanIndex }[]> {
+    const next = this.#loading.then(() => this.#loadNew(ranks))
+    this.#loading = next.catch(() => {})
+    await next
+    return ranks.map((rank) => ({ rank, index: this.#entry(rank).index }))
+  }
+
+  async #loadNew(ranks: readonly number[]): Promise<void> {
+    const parts = listParts(this.#bundle, 'spans')
+    for (const rank of ranks) {
+      const { index, loaded } = this.#entry(rank)
+      const fresh = parts.filter((part) => part.rank === rank && !loaded.has(part.path))
+      if (fresh.length === 0) continue
+      for (const part of fresh) checkPart(part.path)
+      await this.#read(fresh, index)
+      for (const part of fresh) loaded.add(part.path)
+    }
+  }
+
+  #read(parts: readonly Part[], index: SpanIndex): Promise<void> {
+    const sql = `SELECT start_ns::DOUBLE AS start, dur_ns::DOUBLE AS dur,
+        enum_code(stage::stage)::UTINYINT AS stage, step::INTEGER AS step, layer::INTEGER AS layer
+      FROM ${relationOf('spans', parts)}`
+    return withConnection(this.#duck, (connection) =>
+      streamColumns(connection, sql, (piece) => {
+        index.append({
+          start: piece.f64('start'),
+          dur: piece.f64('dur'),
+          stage: piece.u8('stage'),
+          step: piece.i32('step'),
+          layer: piece.i32('layer'),
+        })
+      }),
+    )
+  }
+
+  #entry(rank: number): { index: SpanIndex; loaded: Set<string> } {
+    const entry = this.#ranks.get(rank) ?? { index: new SpanIndex(), loaded: new Set<string>() }
+    this.#ranks.set(rank, entry)
+    return entry
+  }
+}

@@ -1,0 +1,88 @@
+import { resolve, sep } from 'node:path'
+import {
+  type DuckDBConnection,
+  type DuckDBValueConverter,
+  type Json,
+  JsonDuckDBValueConverter,
+  StatementType,
+} from '@duckdb/node-api'
+import type { StoreParams, StoreResult } from '../../app/protocol/store.ts'
+import { TABLE_NAMES } from '../../app/trace/tables.ts'
+import { openDuck, sqlName, sqlText, withConnection } from './duck.ts'
+import { oneLine, StoreProblem } from './problem.ts'
+import { relation } from './sources.ts'
+
+/** Memory of one query; what needs more ends with DuckDB's error instead of with the process. */
+const MEMORY_LIMIT = '2GB'
+
+/**
+ * One SELECT over the tables of a bundle, in a DuckDB of its own that can read nothing but the bundle. Values are
+ * JSON: integers beyond 2^53 and decimals as text, NaN and infinities as text, times in ISO form.
+ */
+export const runQuery = async (
+  bundle: string,
+  { sql, limit }: Omit<StoreParams<'query'>, 'run'>,
+  signal?: AbortSignal,
+): Promise<StoreResult<'query'>> => {
+  const duck = await openDuck({ memory_limit: MEMORY_LIMIT })
+  try {
+    return await withConnection(duck, async (connection) => {
+      await prepareTables(connection, bundle)
+      const interrupt = (): void => connection.interrupt()
+      signal?.addEventListener('abort', interrupt)
+      try {
+        return await select(connection, sql, limit)
+      } catch (error) {
+        throw error instanceof Error ? new StoreProblem(oneLine(error.message)) : error
+      } finally {
+        signal?.removeEventListener('abort', interrupt)
+      }
+    })
+  } finally {
+    duck.closeSync()
+  }
+}
+
+const prepareTables = async (connection: DuckDBConnection, bundle: string): Promise<void> => {
+  for (const table of TABLE_NAMES)
+    await connection.run(`CREATE VIEW ${sqlName(table)} AS SELECT * FROM ${relation(bundle, table)}`)
+  const folder = resolve(bundle)
+  await connection.run(`SET allowed_directories = [${sqlText(folder.endsWith(sep) ? folder : folder + sep)}]`)
+  await connection.run('SET enable_external_access = false')
+  await connection.run('SET lock_configuration = true')
+}
+
+const select = async (
+  connection: DuckDBConnection,
+  sql: string,
+  limit: number,
+): Promise<StoreResult<'query'>> => {
+  if (withoutComments(sql).trim() === '') throw new StoreProblem('the query is empty')
+  const statements = await connection.extractStatements(sql)
+  if (statements.count !== 1) throw new StoreProblem(`one statement at a time, got ${statements.count}`)
+  const statement = await statements.prepare(0)
+  if (statement.statementType !== StatementType.SELECT && statement.statementType !== StatementType.EXPLAIN)
+    throw new StoreProblem(
+      `a bundle is read-only: only SELECT is possible, got ${StatementType[statement.statementType]}`,
+    )
+  const reader = await statement.streamAndReadUntil(limit + 1)
+  const rows = reader.convertRows(jsonValue)
+  return {
+    columns: reader.deduplicatedColumnNames(),
+    rows: rows.slice(0, limit),
+    truncated: rows.length > limit,
+  }
+}
+
+/** DuckDB's binding answers a statement of comments only with an error without words. */
+const withoutComments = (sql: string): string =>
+  sql
+    .replace(/--[^\n]*/g, '')
+    .replace(/\/\*[\s\S]*?\*\//g, '')
+    .replaceAll(';', '')
+
+const jsonValue: DuckDBValueConverter<Json> = (value, type, converter) => {
+  if (typeof value !== 'bigint') return JsonDuckDBValueConverter(value, type, converter)
+  const number = Number(value)
+  return Number.isSafeInteger(number) ? number : String(value)
+}

@@ -1,0 +1,255 @@
+import { randomUUID } from 'node:crypto'
+import { readdirSync, statSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import type { DuckDBInstance } from '@duckdb/node-api'
+import {
+  type Progress,
+  type RunRef,
+  type StoreEvent,
+  type StoreMethod,
+  type StoreParams,
+  type StoreResult,
+  storeCommandSchema,
+  storeMethods,
+} from '../../app/protocol/store.ts'
+import type { Manifest } from '../../app/trace/manifest.ts'
+import type { Port } from '../process/port.ts'
+import { BundleWriter } from './bundle-writer.ts'
+import { ClientLine } from './client-line.ts'
+import { openDuck, withConnection } from './duck.ts'
+import { EngineLine } from './engine-line.ts'
+import { interrupted, readManifest, writeManifest, writerMayLive } from './manifest-file.ts'
+import { isMissing, problemText, StoreProblem } from './problem.ts'
+import { answerRun, RunBundle, runParams } from './run-bundle.ts'
+import { runTitle } from './run-title.ts'
+import { enumStatements } from './table-sql.ts'
+
+const PROGRESS_MS = 100
+/** Runs whose spans stay in memory. */
+const OPEN_RUNS = 2
+const WRITER_GONE = 'the process that wrote the run is gone; everything up to its last second is kept'
+
+/**
+ * Owns run bundles: writes those of attached engines, answers attached clients, and obeys the commands of main
+ * or the command line. Runs are known by opaque ids.
+ */
+export class Store {
+  readonly #engines = new Set<EngineLine>()
+  readonly #clients = new Set<ClientLine>()
+  /** Run ids by folder and back; they stay the same while the store lives. */
+  readonly #idOf = new Map<string, string>()
+  readonly #folderOf = new Map<string, string>()
+  /** Runs that are being written, by folder. */
+  readonly #writers = new Map<string, BundleWriter>()
+  /** Runs that were asked for, the latest last. */
+  readonly #bundles = new Map<string, RunBundle>()
+  #duck: Promise<DuckDBInstance> | undefined
+  #runsFolder: string | undefined
+  readonly #dirty = new Set<BundleWriter>()
+  #progressTimer: NodeJS.Timeout | undefined
+
+  attachEngine(port: Port): void {
+    const line = new EngineLine(port, {
+      begin: (id, bundle, manifest, onFailed) => this.#begin(id, resolve(bundle), manifest, onFailed),
+      changed: (writer) => this.#pushSoon(writer),
+      ended: (writer) => {
+        this.#writers.delete(writer.bundle)
+        this.#dirty.delete(writer)
+        this.#push(writer.progress)
+      },
+    })
+    this.#engines.add(line)
+    port.onClose(() => this.#engines.delete(line))
+  }
+
+  attachClient(port: Port): void {
+    const client = new ClientLine(
+      port,
+      (method, params, signal) => this.#answer(method, params, signal),
+      () => this.#clients.delete(client),
+    )
+    this.#clients.add(client)
+    for (const writer of this.#writers.values()) client.push(writer.progress)
+  }
+
+  /** A command, not yet parsed. Resolves with its answer; undefined for a command without one. */
+  async handle(command: unknown): Promise<StoreEvent | undefined> {
+    const parsed = storeCommandSchema.safeParse(command)
+    if (!parsed.success) throw new StoreProblem('the store got a command that is not valid')
+    const { data } = parsed
+    switch (data.type) {
+      case 'runsFolder':
+        this.#runsFolder = resolve(data.folder)
+        return undefined
+      case 'open':
+        try {
+          return { type: 'opened', seq: data.seq, run: await this.#open(resolve(data.folder)) }
+        } catch (error) {
+          return { type: 'refused', seq: data.seq, message: problemText(error) }
+        }
+      case 'interrupt':
+        await this.#interrupt(resolve(data.bundle), data.reason)
+        return undefined
+      case 'ping':
+        return { type: 'pong', seq: data.seq }
+    }
+  }
+
+  /** What a client asks for, within this process. Rejects with one sentence. */
+  async request<M extends StoreMethod>(method: M, params: StoreParams<M>): Promise<StoreResult<M>>
+  async request(method: StoreMethod, params: unknown): Promise<unknown> {
+    const parsed = storeMethods[method].params.safeParse(params)
+    if (!parsed.success) throw new StoreProblem(`${method}: ${problemText(parsed.error)}`)
+    return this.#answer(method, parsed.data)
+  }
+
+  /** Ends what is being written as interrupted and closes all lines. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#engines].map((line) => line.interrupt('the store was closed during the run')))
+    clearTimeout(this.#progressTimer)
+    for (const client of this.#clients) client.close()
+    this.#clients.clear()
+    this.#bundles.clear()
+    ;(await this.#duck)?.closeSync()
+    this.#duck = undefined
+  }
+
+  async #begin(
+    id: string,
+    folder: string,
+    manifest: Manifest,
+    onFailed: (problem: string) => void,
+  ): Promise<BundleWriter> {
+    if (this.#folderOf.has(id)) throw new StoreProblem(`the run ${id} exists already`)
+    const writer = await BundleWriter.begin(id, folder, manifest, onFailed)
+    this.#idOf.set(folder, id)
+    this.#folderOf.set(id, folder)
+    this.#writers.set(folder, writer)
+    return writer
+  }
+
+  async #open(folder: string): Promise<string> {
+    const id = this.#idFor(folder)
+    const bundle = await this.#bundle(id)
+    // Also says what is wrong with the manifest, if anything.
+    bundle.manifest
+    bundle.checkParts()
+    return id
+  }
+
+  async #interrupt(folder: string, reason: string): Promise<void> {
+    const writer = this.#writers.get(folder)
+    if (writer !== undefined) {
+      await writer.interrupt(reason)
+      return
+    }
+    const manifest = readManifest(folder)
+    if (manifest.status === 'running') writeManifest(folder, interrupted(manifest, reason))
+  }
+
+  #idFor(folder: string): string {
+    const known = this.#idOf.get(folder)
+    if (known !== undefined) return known
+    const id = randomUUID()
+    this.#idOf.set(folder, id)
+    this.#folderOf.set(id, folder)
+    return id
+  }
+
+  /** The manifest as it is now. One that says running while its writer is gone is put right, on disk if possible. */
+  #manifest(folder: string): Manifest {
+    const writer = this.#writers.get(folder)
+    if (writer !== undefined) return writer.manifest
+    const manifest = readManifest(folder)
+    const own = manifest.writer?.pid === process.pid
+    if (manifest.status !== 'running' || (!own && writerMayLive(manifest))) return manifest
+    const ended = interrupted(manifest, WRITER_GONE)
+    try {
+      writeManifest(folder, ended)
+    } catch {
+      // A bundle that cannot be written to is shown as interrupted all the same.
+    }
+    return ended
+  }
+
+  async #bundle(id: string): Promise<RunBundle> {
+    const folder = this.#folderOf.get(id)
+    if (folder === undefined) throw new StoreProblem('no such run')
+    const open = this.#bundles.get(id)
+    const bundle = open ?? new RunBundle(id, folder, await this.#instance(), () => this.#manifest(folder))
+    this.#bundles.delete(id)
+    this.#bundles.set(id, bundle)
+    for (const [oldest] of this.#bundles) {
+      if (this.#bundles.size <= OPEN_RUNS) break
+      this.#bundles.delete(oldest)
+    }
+    return bundle
+  }
+
+  async #answer(method: StoreMethod, params: unknown, signal?: AbortSignal): Promise<unknown> {
+    if (method === 'listRuns') return this.#listRuns()
+    const { run } = runParams.parse(params)
+    const bundle = await this.#bundle(run)
+    return answerRun(bundle, method, params, signal)
+  }
+
+  #instance(): Promise<DuckDBInstance> {
+    this.#duck ??= openDuck().then(async (duck) => {
+      await withConnection(duck, async (connection) => {
+        for (const statement of enumStatements()) await connection.run(statement)
+      })
+      return duck
+    })
+    return this.#duck
+  }
+
+  #listRuns(): RunRef[] {
+    const folder = this.#runsFolder
+    if (folder === undefined) return []
+    return bundlesIn(folder)
+      .map((path) => this.#runRef(path))
+      .sort((a, b) => b.createdAt.localeCompare(a.createdAt))
+  }
+
+  /** A bundle that cannot be read is listed with what is wrong with it. */
+  #runRef(folder: string): RunRef {
+    const id = this.#idFor(folder)
+    try {
+      const { name, createdAt, status, config } = this.#manifest(folder)
+      return { id, name, createdAt, status, title: runTitle(config) }
+    } catch (error) {
+      const createdAt = statSync(folder, { throwIfNoEntry: false })?.mtime ?? new Date(0)
+      return {
+        id,
+        name: basename(folder, '.dcp'),
+        createdAt: createdAt.toISOString(),
+        status: 'failed',
+        title: problemText(error),
+      }
+    }
+  }
+
+  #pushSoon(writer: BundleWriter): void {
+    this.#dirty.add(writer)
+    this.#progressTimer ??= setTimeout(() => {
+      this.#progressTimer = undefined
+      for (const changed of this.#dirty) this.#push(changed.progress)
+      this.#dirty.clear()
+    }, PROGRESS_MS)
+  }
+
+  #push(progress: Progress): void {
+    for (const client of this.#clients) client.push(progress)
+  }
+}
+
+const bundlesIn = (folder: string): string[] => {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && entry.name.endsWith('.dcp'))
+      .map((entry) => join(folder, entry.name))
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw error
+  }
+}

@@ -1,0 +1,76 @@
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { MAX_DCP_SIZE, type RunConfig } from '../../app/run/config.ts'
+import type { Manifest, RunSummary } from '../../app/trace/manifest.ts'
+import { PROVENANCES, STAGES } from '../../app/trace/stages.ts'
+import { numberOf, type PlainRow, plainRows } from './duck.ts'
+import { jsonNumber } from './live-progress.ts'
+import { relation } from './sources.ts'
+
+/** Relative error above which the check fails: rounding of the cache's type, with room. */
+export const checkTolerance = (config: RunConfig): number => (config.cache.kvDtype === 'fp32' ? 1e-5 : 1e-2)
+
+/** The numbers of a run, computed from its bundle. */
+export const summarise = async (
+  connection: DuckDBConnection,
+  bundle: string,
+  manifest: Manifest,
+  dropped: number,
+): Promise<RunSummary> => {
+  const one = async (sql: string): Promise<PlainRow | undefined> => (await plainRows(connection, sql))[0]
+  const steps = await one(
+    `SELECT count(*) AS steps, quantile_cont(wall_ns, 0.5) / 1e6 AS p50, quantile_cont(wall_ns, 0.95) / 1e6 AS p95,
+       sum(tokens) / sum(tokens / tokens_per_s) AS rate, sum(checked_rows) AS checked,
+       max(max_abs_err) AS abs_err, max(max_rel_err) AS rel_err,
+       mode(provenance) AS provenance
+     FROM ${relation(bundle, 'steps')}`,
+  )
+  const rows = await one(
+    `SELECT count_if(out_nan > 0 OR lse_nan > 0) AS nan_rows, count_if("empty") AS empty_rows
+     FROM ${relation(bundle, 'rows')}`,
+  )
+  const nanMerged = await one(
+    `SELECT count(*) AS n FROM ${relation(bundle, 'events')} WHERE kind = 'nan_in_merged'`,
+  )
+  const tolerance = checkTolerance(manifest.config)
+  const maxRelErr = errorOf(steps, 'rel_err')
+  return {
+    device: manifest.devices[0]?.kind ?? 'cpu',
+    backend: manifest.config.serving.backend ?? 'native',
+    ranks: Math.min(manifest.config.parallel.dcpSize, MAX_DCP_SIZE),
+    steps: numberOf(steps, 'steps'),
+    tokensPerSecond: numberOf(steps, 'rate'),
+    provenance: PROVENANCES.find((p) => p === steps?.provenance) ?? 'measured',
+    stepMs: { p50: numberOf(steps, 'p50'), p95: numberOf(steps, 'p95') },
+    stages: await stageTimes(connection, bundle),
+    check: {
+      checkedRows: numberOf(steps, 'checked'),
+      maxAbsErr: errorOf(steps, 'abs_err'),
+      maxRelErr,
+      nanRows: numberOf(rows, 'nan_rows'),
+      emptyRows: numberOf(rows, 'empty_rows'),
+      tolerance,
+      ok: numberOf(nanMerged, 'n') === 0 && (maxRelErr === null || maxRelErr <= tolerance),
+    },
+    dropped,
+  }
+}
+
+/** null when nothing was checked. */
+const errorOf = (row: PlainRow | undefined, name: string): number | null => {
+  const value = row?.[name]
+  return typeof value === 'number' ? jsonNumber(value) : null
+}
+
+const stageTimes = async (connection: DuckDBConnection, bundle: string): Promise<RunSummary['stages']> => {
+  const rows = await plainRows(
+    connection,
+    `SELECT stage, quantile_cont(dur_ns, 0.5) / 1e3 AS p50, quantile_cont(dur_ns, 0.95) / 1e3 AS p95
+     FROM ${relation(bundle, 'spans')} GROUP BY stage`,
+  )
+  return Object.fromEntries(
+    STAGES.flatMap((stage) => {
+      const row = rows.find((r) => r.stage === stage)
+      return row === undefined ? [] : [[stage, { p50Us: numberOf(row, 'p50'), p95Us: numberOf(row, 'p95') }]]
+    }),
+  )
+}

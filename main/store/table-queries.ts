@@ -1,0 +1,176 @@
+import type { DuckDBConnection } from '@duckdb/node-api'
+import type { StoreParams, StoreResult } from '../../app/protocol/store.ts'
+import { STAGES } from '../../app/trace/stages.ts'
+import { numberOf, type PlainRow, plainRows, readColumns, textOf } from './duck.ts'
+import { relation } from './sources.ts'
+
+/** The store's methods that are one look at the Parquet parts of a bundle. Units and shapes: app/protocol/store.ts. */
+
+export const stepCount = async (connection: DuckDBConnection, bundle: string): Promise<number> =>
+  numberOf((await plainRows(connection, `SELECT count(*) AS n FROM ${relation(bundle, 'steps')}`))[0], 'n')
+
+export const steps = async (
+  connection: DuckDBConnection,
+  bundle: string,
+  { from, max }: Omit<StoreParams<'steps'>, 'run'>,
+): Promise<StoreResult<'steps'>> => {
+  // Thinned evenly: of n rows those whose place in `max` equal parts is the first of its part.
+  const columns = await readColumns(
+    connection,
+    `WITH numbered AS (
+       SELECT *, row_number() OVER (ORDER BY step) - 1 AS i, count(*) OVER () AS n
+       FROM ${relation(bundle, 'steps')} WHERE step >= ${from}
+     )
+     SELECT step::INTEGER AS step, start_ns::DOUBLE AS start_ns, wall_ns::DOUBLE AS wall_ns,
+       coalesce(tokens_per_s, 0)::DOUBLE AS tokens_per_s,
+       coalesce(max_rel_err, 'nan'::DOUBLE)::DOUBLE AS max_rel_err, checked_rows::INTEGER AS checked_rows
+     FROM numbered
+     WHERE n <= ${max} OR i = 0 OR (i * ${max}) // n <> ((i - 1) * ${max}) // n
+     ORDER BY step`,
+  )
+  return {
+    step: columns.i32('step'),
+    startNs: columns.f64('start_ns'),
+    wallNs: columns.f64('wall_ns'),
+    tokensPerSecond: columns.f64('tokens_per_s'),
+    maxRelErr: columns.f64('max_rel_err'),
+    checkedRows: columns.i32('checked_rows'),
+  }
+}
+
+export const stages = async (
+  connection: DuckDBConnection,
+  bundle: string,
+): Promise<StoreResult<'stages'>> => {
+  const rows = await plainRows(
+    connection,
+    `SELECT stage, quantile_cont(dur_ns, 0.5) / 1e3 AS p50, quantile_cont(dur_ns, 0.95) / 1e3 AS p95,
+       sum(dur_ns)::DOUBLE AS time, sum(coalesce(last_enter_ns - enter_ns, 0))::DOUBLE AS wait
+     FROM ${relation(bundle, 'spans')} GROUP BY stage`,
+  )
+  const total = rows.reduce((sum, row) => sum + numberOf(row, 'time'), 0)
+  const share = (row: PlainRow, name: string): number => (total > 0 ? numberOf(row, name) / total : 0)
+  return STAGES.flatMap((stage) =>
+    rows
+      .filter((row) => row.stage === stage)
+      .map((row) => ({
+        stage,
+        p50Us: numberOf(row, 'p50'),
+        p95Us: numberOf(row, 'p95'),
+        share: share(row, 'time'),
+        waitShare: share(row, 'wait'),
+      })),
+  )
+}
+
+export const blockTable = async (
+  connection: DuckDBConnection,
+  bundle: string,
+  { step, request }: Omit<StoreParams<'blockTable'>, 'run'>,
+): Promise<StoreResult<'blockTable'>> => {
+  const cells = await readColumns(
+    connection,
+    `SELECT "column"::INTEGER AS place, arg_max(page, step)::INTEGER AS page
+     FROM ${relation(bundle, 'pages')} WHERE request = ${request} AND step <= ${step}
+     GROUP BY "column" ORDER BY "column"`,
+  )
+  const places = cells.i32('place')
+  const found = cells.i32('page')
+  const pages = new Int32Array((places.at(-1) ?? -1) + 1).fill(-1)
+  places.forEach((place, i) => {
+    pages[place] = found[i] ?? -1
+  })
+  return { pages }
+}
+
+export const rows = async (
+  connection: DuckDBConnection,
+  bundle: string,
+  { step, layer }: Omit<StoreParams<'rows'>, 'run'>,
+): Promise<StoreResult<'rows'>> => {
+  const found = await readColumns(
+    connection,
+    `SELECT rank::INTEGER AS rank, request::INTEGER AS request, q_index::INTEGER AS q_index,
+       global_len::INTEGER AS global_len, local_len::INTEGER AS local_len, visible_keys::INTEGER AS visible_keys,
+       "empty"::UTINYINT AS is_empty, out_nan::INTEGER AS out_nan, out_inf::INTEGER AS out_inf,
+       out_absmax::FLOAT AS out_absmax, lse_nan::INTEGER AS lse_nan,
+       lse_min::FLOAT AS lse_min, lse_max::FLOAT AS lse_max
+     FROM ${relation(bundle, 'rows')} WHERE step = ${step} AND layer = ${layer}
+     ORDER BY rank, request, q_index`,
+  )
+  return {
+    rank: found.i32('rank'),
+    request: found.i32('request'),
+    qIndex: found.i32('q_index'),
+    globalLen: found.i32('global_len'),
+    localLen: found.i32('local_len'),
+    visibleKeys: found.i32('visible_keys'),
+    empty: found.u8('is_empty'),
+    outNan: found.i32('out_nan'),
+    outInf: found.i32('out_inf'),
+    outAbsmax: found.f32('out_absmax'),
+    lseNan: found.i32('lse_nan'),
+    lseMin: found.f32('lse_min'),
+    lseMax: found.f32('lse_max'),
+  }
+}
+
+const stageNames: readonly string[] = STAGES
+
+const nullable = (row: PlainRow, name: string): number | null => {
+  const value = row[name]
+  return typeof value === 'number' ? value : null
+}
+
+/** The newest first when there are more than `limit`; in order of time. */
+export const events = async (
+  connection: DuckDBConnection,
+  bundle: string,
+  { limit }: Omit<StoreParams<'events'>, 'run'>,
+): Promise<StoreResult<'events'>> => {
+  const found = await plainRows(
+    connection,
+    `SELECT * FROM (
+       SELECT * FROM ${relation(bundle, 'events')} ORDER BY time_ns DESC LIMIT ${limit}
+     ) ORDER BY time_ns`,
+  )
+  return found.map((row) => ({
+    step: numberOf(row, 'step'),
+    layer: numberOf(row, 'layer'),
+    rank: nullable(row, 'rank'),
+    request: nullable(row, 'request'),
+    timeNs: numberOf(row, 'time_ns'),
+    kind: textOf(row, 'kind'),
+    severity: textOf(row, 'severity'),
+    message: textOf(row, 'message'),
+    detail: textOf(row, 'detail'),
+  }))
+}
+
+/** Every column of the span of `rank` that starts at `startNs`; the one that ends last when there are several. */
+export const spanStartingAt = async (
+  connection: DuckDBConnection,
+  bundle: string,
+  rank: number,
+  startNs: number,
+): Promise<StoreResult<'spanAt'>> => {
+  const [row] = await plainRows(
+    connection,
+    `SELECT * FROM ${relation(bundle, 'spans')} WHERE rank = ${rank} AND start_ns = ${startNs}
+     ORDER BY dur_ns DESC LIMIT 1`,
+  )
+  if (row === undefined) return null
+  return {
+    step: numberOf(row, 'step'),
+    layer: numberOf(row, 'layer'),
+    stage: stageNames.indexOf(textOf(row, 'stage')),
+    startNs: numberOf(row, 'start_ns'),
+    durNs: numberOf(row, 'dur_ns'),
+    bytes: numberOf(row, 'bytes'),
+    flops: numberOf(row, 'flops'),
+    collectiveSeq: nullable(row, 'collective_seq'),
+    enterNs: nullable(row, 'enter_ns'),
+    lastEnterNs: nullable(row, 'last_enter_ns'),
+    provenance: textOf(row, 'provenance'),
+  }
+}

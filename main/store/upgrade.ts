@@ -1,0 +1,22 @@
+/**
+ * Upgraders of `run.json`: entry n turns a manifest of format version n into one of n + 1. Version 1 is the
+ * first, so there is none yet. docs/format.md keeps the changelog.
+ */
+export type Upgrader = (manifest: Record<string, unknown>) => Record<string, unknown>
+
+export const UPGRADERS: ReadonlyMap<number, Upgrader> = new Map()
+
+export const upgraded = (
+  manifest: Record<string, unknown>,
+  from: number,
+  to: number,
+  upgraders: ReadonlyMap<number, Upgrader> = UPGRADERS,
+): Record<string, unknown> => {
+  let current = manifest
+  for (let version = from; version < to; version++) {
+    const upgrade = upgraders.get(version)
+    if (upgrade === undefined) throw new Error(`no upgrader from format version ${version}`)
+    current = { ...upgrade(current), formatVersion: version + 1 }
+  }
+  return current
+}
