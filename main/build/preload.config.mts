@@ -11,6 +11,10 @@ export default defineConfig({
     emptyOutDir: false,
     target: 'node18',
     minify: false,
-    rolldownOptions: { input: PRELOAD, external: EXTERNAL, output: { format: 'cjs', entryFileNames: '[name].js' } },
+    rolldownOptions: {
+      input: PRELOAD,
+      external: EXTERNAL,
+      output: { format: 'cjs', entryFileNames: '[name].js' },
+    },
   },
 })

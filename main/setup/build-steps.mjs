@@ -23,18 +23,39 @@ export const buildAddon = () =>
   unlessDone('addon', ['native', 'package-lock.json'], ['dist/native/dcpscope.node'], async () => {
     await installPackages(missingBuildTools, 'the native engine')
     await step('compiling the native engine', async () => {
-      await run('cmake', ['-S', 'native', '-B', 'build/native', '-DCMAKE_BUILD_TYPE=Release'], { failure: 'cmake' })
-      await run('cmake', ['--build', 'build/native', '--parallel', String(availableParallelism())], { failure: 'the compiler' })
+      await run('cmake', ['-S', 'native', '-B', 'build/native', '-DCMAKE_BUILD_TYPE=Release'], {
+        failure: 'cmake',
+      })
+      await run('cmake', ['--build', 'build/native', '--parallel', String(availableParallelism())], {
+        failure: 'the compiler',
+      })
     })
   })
 
 /** @param {string} config */
 const vite = (config) =>
-  run(process.execPath, [join('node_modules', 'vite', 'bin', 'vite.js'), 'build', '--config', `main/build/${config}`, '--logLevel', 'warn'], {
-    failure: `building ${config}`,
-  })
+  run(
+    process.execPath,
+    [
+      join('node_modules', 'vite', 'bin', 'vite.js'),
+      'build',
+      '--config',
+      `main/build/${config}`,
+      '--logLevel',
+      'warn',
+    ],
+    {
+      failure: `building ${config}`,
+    },
+  )
 
-const PROCESSES = ['dist/main.js', 'dist/engine-host.js', 'dist/store-host.js', 'dist/cli.js', 'dist/preload.js']
+const PROCESSES = [
+  'dist/main.js',
+  'dist/engine-host.js',
+  'dist/store-host.js',
+  'dist/cli.js',
+  'dist/preload.js',
+]
 
 /** Bundles Electron main, preload, engine host, store host and command line into dist/. */
 export const buildProcesses = () =>
@@ -48,16 +69,21 @@ export const buildProcesses = () =>
 
 /** Bundles the page into dist/renderer. */
 export const buildRenderer = () =>
-  unlessDone('renderer', ['app', 'renderer', 'main/build', 'package-lock.json'], ['dist/renderer/index.html'], () =>
-    step('building the window', async () => {
-      await vite('renderer.config.mts')
-    }),
+  unlessDone(
+    'renderer',
+    ['app', 'renderer', 'main/build', 'package-lock.json'],
+    ['dist/renderer/index.html'],
+    () =>
+      step('building the window', async () => {
+        await vite('renderer.config.mts')
+      }),
   )
 
 /** Everything that a run needs, from nothing; each part only when its inputs changed. */
 export const buildAll = async () => {
   checkNode()
-  if (!existsSync(join(ROOT, 'package-lock.json'))) throw new SetupError('package-lock.json is missing; clone the repository anew')
+  if (!existsSync(join(ROOT, 'package-lock.json')))
+    throw new SetupError('package-lock.json is missing; clone the repository anew')
   await installModules()
   await buildAddon()
   await buildProcesses()

@@ -57,6 +57,5 @@ export const plainArguments = (help, args, takesArguments = false) => {
     process.stdout.write(`${help.trim()}\n`)
     process.exit(0)
   }
-  if (!takesArguments && args.length > 0)
-    throw new SetupError(`unknown argument ${args[0]}; see --help`)
+  if (!takesArguments && args.length > 0) throw new SetupError(`unknown argument ${args[0]}; see --help`)
 }

@@ -49,7 +49,11 @@ export const run = (command, args, options = {}) =>
       if (code === 0) resolve(out)
       else {
         const ended = signal === null ? `ended with ${code}` : `was ended by ${signal}`
-        reject(new SetupError(`${options.failure ?? `${command} ${args[0] ?? ''}`} ${ended}${all === '' ? '' : `\n${all.trimEnd()}`}`))
+        reject(
+          new SetupError(
+            `${options.failure ?? `${command} ${args[0] ?? ''}`} ${ended}${all === '' ? '' : `\n${all.trimEnd()}`}`,
+          ),
+        )
       }
     })
   })

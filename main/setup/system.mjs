@@ -1,6 +1,7 @@
 // @ts-check
-import { output, programPath, run } from './shell.mjs'
+
 import { SetupError, step } from './report.mjs'
+import { output, programPath, run } from './shell.mjs'
 
 const OLDEST_NODE = [20, 19]
 
@@ -68,7 +69,9 @@ export const missingLibraries = (executable) => {
 
 /** The first of the names that this system's package lists know. @param {readonly string[]} names */
 const available = (names) =>
-  names.find((name) => /^\s+Candidate: (?!\(none\))/m.test(output('apt-cache', ['policy', name]) ?? '')) ?? names[0] ?? ''
+  names.find((name) => /^\s+Candidate: (?!\(none\))/m.test(output('apt-cache', ['policy', name]) ?? '')) ??
+  names[0] ??
+  ''
 
 /**
  * Installs Debian packages as root; otherwise says in one line how.
@@ -80,13 +83,19 @@ export const installPackages = async (missing, why) => {
   if (wanted.length === 0) return
   const line = `apt-get install -y --no-install-recommends ${wanted.join(' ')}`
   if (process.platform !== 'linux' || programPath('apt-get') === undefined)
-    throw new SetupError(`${why} needs: ${wanted.join(', ')}; install them with this system's package manager and run again`)
-  if (process.getuid?.() !== 0) throw new SetupError(`${why} needs system packages; run this, then try again:\n  sudo ${line}`)
+    throw new SetupError(
+      `${why} needs: ${wanted.join(', ')}; install them with this system's package manager and run again`,
+    )
+  if (process.getuid?.() !== 0)
+    throw new SetupError(`${why} needs system packages; run this, then try again:\n  sudo ${line}`)
   await step(`installing system packages for ${why}: ${wanted.join(' ')}`, async () => {
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
     await run('apt-get', ['update', '-qq'], { env, failure: 'apt-get update' })
     const found = missing()
-    await run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...found], { env, failure: `apt-get install ${found.join(' ')}` })
+    await run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...found], {
+      env,
+      failure: `apt-get install ${found.join(' ')}`,
+    })
   })
   const still = missing()
   if (still.length > 0) throw new SetupError(`${why} still lacks ${still.join(', ')} after the installation`)

@@ -1,0 +1,29 @@
+// @ts-check
+import { buildAll } from './build-steps.mjs'
+import { testDisplay } from './display.mjs'
+import { runScript } from './report.mjs'
+import { runForeground } from './shell.mjs'
+import { readyRuntime } from './window.mjs'
+
+const HELP = `
+npm run e2e [-- ARGUMENTS]
+Runs the end-to-end tests in a real Electron, on a display of their own where there is none. ARGUMENTS go to
+Playwright: a file name, -g TITLE, --headed and so on.`
+
+runScript(async () => {
+  const args = process.argv.slice(2)
+  if (args.includes('--help')) {
+    process.stdout.write(`${HELP.trim()}\n`)
+    return 0
+  }
+  await buildAll()
+  await readyRuntime()
+  const display = await testDisplay()
+  const code = await runForeground(
+    process.execPath,
+    ['node_modules/playwright/cli.js', 'test', '--config', 'test/playwright.config.ts', ...args],
+    display.env,
+  )
+  display.close()
+  return code
+})

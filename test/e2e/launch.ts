@@ -1,0 +1,59 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { _electron, type ElectronApplication, type Page } from 'playwright'
+
+const ROOT = join(__dirname, '..', '..')
+
+export interface Launched {
+  readonly app: ElectronApplication
+  readonly page: Page
+  /** XDG_DATA_HOME of this app alone. */
+  readonly dataDir: string
+  /** Errors that the page logged or threw. */
+  readonly errors: string[]
+  close(): Promise<void>
+}
+
+export interface LaunchOptions {
+  readonly env?: Readonly<Record<string, string>>
+  /** Keeps the data of an earlier launch. */
+  readonly dataDir?: string
+}
+
+const runtimePath = (): string => {
+  const record: unknown = JSON.parse(readFileSync(join(ROOT, 'build', 'electron-runtime.json'), 'utf8'))
+  if (typeof record === 'object' && record !== null && 'path' in record && typeof record.path === 'string')
+    return record.path
+  throw new Error('build/electron-runtime.json names no runtime; run the tests with npm run e2e')
+}
+
+const isRoot = (): boolean => process.platform === 'linux' && process.getuid?.() === 0
+
+const inherited = (): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  )
+
+/** Starts the built app in a real Electron with folders of its own. */
+export const launch = async (options: LaunchOptions = {}): Promise<Launched> => {
+  const folder = mkdtempSync(join(tmpdir(), 'dcpscope-e2e-'))
+  const dataDir = options.dataDir ?? join(folder, 'data')
+  const app = await _electron.launch({
+    executablePath: runtimePath(),
+    cwd: ROOT,
+    args: ['.', `--user-data-dir=${join(folder, 'user')}`, ...(isRoot() ? ['--no-sandbox'] : [])],
+    env: { ...inherited(), XDG_DATA_HOME: dataDir, ...options.env },
+  })
+  const errors: string[] = []
+  const page = await app.firstWindow()
+  page.on('pageerror', (error) => errors.push(error.message))
+  page.on('console', (message) => {
+    if (message.type() === 'error') errors.push(message.text())
+  })
+  const close = async (): Promise<void> => {
+    await app.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  return { app, page, dataDir, errors, close }
+}
