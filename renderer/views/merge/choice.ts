@@ -58,3 +58,19 @@ export const chosenRow = (names: RowNames, request: number | null, qIndex: numbe
 
 /** `x` kept within [0, count). */
 export const within = (x: number, count: number): number => Math.min(Math.max(0, x), Math.max(0, count - 1))
+
+/** Rows and heads that an arrow key moves by; null for other keys. */
+export const arrowMove = (code: string): { readonly rows: number; readonly heads: number } | null => {
+  switch (code) {
+    case 'ArrowUp':
+      return { rows: -1, heads: 0 }
+    case 'ArrowDown':
+      return { rows: 1, heads: 0 }
+    case 'ArrowLeft':
+      return { rows: 0, heads: -1 }
+    case 'ArrowRight':
+      return { rows: 0, heads: 1 }
+    default:
+      return null
+  }
+}

@@ -37,6 +37,8 @@ export interface MergeModel {
   readonly againstRecomputed: VectorError
   /** The engine's merged vector against the unsharded reference; null without one. */
   readonly againstReference: VectorError | null
+  /** Our recomputation against the reference: the error that the partials themselves bring. */
+  readonly partialsAgainstReference: VectorError | null
 }
 
 const stateOf = (lse: number): LseState =>
@@ -102,6 +104,7 @@ export const mergeModel = (input: MergeInput, capture: CaptureShape, row: number
     mergedRank: input.mergedRank,
     againstRecomputed: vectorError(merged, recomputed.out),
     againstReference: reference === null ? null : vectorError(merged, reference),
+    partialsAgainstReference: reference === null ? null : vectorError(recomputed.out, reference),
   }
 }
 

@@ -1,0 +1,51 @@
+import type { Theme } from '../theme/colours.ts'
+import { rankColour, rankInk, rankPattern } from '../theme/colours.ts'
+
+const TILE = 8
+
+/** Lines over a rank's colour that tell ranks of the same hue apart; null for the first sixteen. */
+const hatchOf = (ctx: CanvasRenderingContext2D, rank: number, theme: Theme): CanvasPattern | null => {
+  const variant = rankPattern(rank)
+  if (variant === 0) return null
+  const tile = document.createElement('canvas')
+  tile.width = TILE
+  tile.height = TILE
+  const pen = tile.getContext('2d')
+  if (pen === null) return null
+  pen.strokeStyle = rankInk(rank, theme)
+  pen.globalAlpha = 0.45
+  pen.lineWidth = 1.5
+  pen.beginPath()
+  if (variant !== 2) {
+    pen.moveTo(-2, TILE + 2)
+    pen.lineTo(TILE + 2, -2)
+  }
+  if (variant !== 1) {
+    pen.moveTo(-2, -2)
+    pen.lineTo(TILE + 2, TILE + 2)
+  }
+  pen.stroke()
+  return ctx.createPattern(tile, 'repeat')
+}
+
+/** Fills rectangles in the colour of a rank, with the hatch of ranks beyond the sixteenth. */
+export type RankPainter = (rank: number, x: number, y: number, width: number, height: number) => void
+
+export const rankPainter = (ctx: CanvasRenderingContext2D, theme: Theme): RankPainter => {
+  const fills = new Map<number, { colour: string; hatch: CanvasPattern | null }>()
+  const fillOf = (rank: number) => {
+    const known = fills.get(rank)
+    if (known !== undefined) return known
+    const made = { colour: rankColour(rank, theme), hatch: hatchOf(ctx, rank, theme) }
+    fills.set(rank, made)
+    return made
+  }
+  return (rank, x, y, width, height) => {
+    const { colour, hatch } = fillOf(rank)
+    ctx.fillStyle = colour
+    ctx.fillRect(x, y, width, height)
+    if (hatch === null) return
+    ctx.fillStyle = hatch
+    ctx.fillRect(x, y, width, height)
+  }
+}

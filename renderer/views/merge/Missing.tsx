@@ -1,0 +1,69 @@
+import { useState } from 'react'
+import type { RunInfo } from '../../../app/protocol/store.ts'
+import { useSelection } from '../../state/selection.ts'
+import { useSession } from '../../state/session.ts'
+import { useView } from '../../state/view.ts'
+import type { CaptureKey } from './choice.ts'
+
+export const NoRun = () => {
+  const show = useView((s) => s.show)
+  return (
+    <div className="empty-state" data-testid="merge-no-run">
+      <p>No run is open. A run keeps the partials of its captured steps; the merge is looked at here.</p>
+      <button type="button" className="button button-primary" onClick={() => show('run')}>
+        Go to Run
+      </button>
+    </div>
+  )
+}
+
+interface Props {
+  readonly run: RunInfo
+  readonly choice: { readonly wanted: CaptureKey; readonly nearest: CaptureKey | null }
+}
+
+/** Offers to run the same configuration again with the tensors of the wanted step. */
+export const MissingCapture = ({ run, choice }: Props) => {
+  const { wanted, nearest } = choice
+  const busy = useSession((s) => s.desktop?.activeRun != null)
+  const rerun = useSession((s) => s.rerunWithCapture)
+  const select = useSelection((s) => s.select)
+  const [refusal, setRefusal] = useState<string | null>(null)
+  const running = run.manifest.status === 'running'
+  return (
+    <div className="empty-state" data-testid="merge-missing">
+      <p>
+        {run.captures.length === 0 && running
+          ? 'The run has captured no step yet.'
+          : `Step ${wanted.step}, layer ${wanted.layer} was not captured.`}
+      </p>
+      <button
+        type="button"
+        className="button button-primary"
+        disabled={busy}
+        title={busy ? 'A run is in progress; stop it or wait for its end' : undefined}
+        data-testid="merge-rerun"
+        onClick={() => {
+          Promise.resolve(rerun(wanted.step, wanted.layer)).then(
+            (result) => setRefusal(result.ok ? null : result.message),
+            (failure: unknown) => setRefusal(failure instanceof Error ? failure.message : String(failure)),
+          )
+        }}
+      >
+        Run again with capture of step {wanted.step}, layer {wanted.layer}
+      </button>
+      {busy ? <p>A run is in progress; stop it or wait for its end.</p> : null}
+      {refusal === null ? null : <p role="alert">{refusal}</p>}
+      {nearest === null ? null : (
+        <button
+          type="button"
+          className="button"
+          data-testid="merge-nearest"
+          onClick={() => select({ step: nearest.step, layer: nearest.layer })}
+        >
+          Show captured step {nearest.step}, layer {nearest.layer}
+        </button>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,86 @@
+import type { LseBase } from '../../../app/lse/base.ts'
+import { RankChip } from '../../controls/RankChip.tsx'
+import { formatFloat, formatInt } from '../../drawing/format.ts'
+import { useSelection } from '../../state/selection.ts'
+import { lseText, stateText } from './lse-text.ts'
+import type { MergeModel, RankPart } from './model.ts'
+
+/** Numbers of every rank's partial; a click selects the rank in all views. */
+export const RankTable = ({ model, base }: { readonly model: MergeModel; readonly base: LseBase }) => {
+  const { rank, select } = useSelection()
+  return (
+    <div className="merge-table">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">rank</th>
+            <th scope="col">keys</th>
+            <th scope="col" title={`log-sum-exp, base ${base}`}>
+              lse
+            </th>
+            <th scope="col">weight</th>
+            <th scope="col" title="Euclidean norm of the partial">
+              |out|
+            </th>
+            <th scope="col">state</th>
+          </tr>
+        </thead>
+        <tbody>
+          {model.ranks.map((part) => (
+            <Row
+              key={part.rank}
+              part={part}
+              selected={rank === part.rank}
+              onSelect={() => select({ rank: rank === part.rank ? null : part.rank })}
+            />
+          ))}
+        </tbody>
+        <tfoot>
+          <tr>
+            <th scope="row">merged</th>
+            <td className="num">{formatInt(model.ranks.reduce((sum, r) => sum + r.visibleKeys, 0))}</td>
+            <td className="num" data-testid="merge-lse">
+              {lseText(model.lse)}
+            </td>
+            <td className="num" data-testid="merge-weight-sum">
+              {formatFloat(model.weightSum, 6)}
+            </td>
+            <td className="num">{normText(norm(model.recomputed))}</td>
+            <td />
+          </tr>
+        </tfoot>
+      </table>
+    </div>
+  )
+}
+
+interface RowProps {
+  readonly part: RankPart
+  readonly selected: boolean
+  readonly onSelect: () => void
+}
+
+const Row = ({ part, selected, onSelect }: RowProps) => (
+  <tr
+    className={selected ? 'merge-row merge-row-selected' : 'merge-row'}
+    data-testid={`merge-rank-${part.rank}`}
+    onClick={onSelect}
+  >
+    <th scope="row">
+      <button type="button" className="merge-rank" aria-pressed={selected} aria-label={`rank ${part.rank}`}>
+        <RankChip rank={part.rank} />
+      </button>
+    </th>
+    <td className="num">{formatInt(part.visibleKeys)}</td>
+    <td className={part.state === 'nan' ? 'num merge-nan' : 'num'}>{lseText(part.lse)}</td>
+    <td className="num">{formatFloat(part.weight, 6)}</td>
+    <td className={Number.isNaN(part.norm) ? 'num merge-nan' : 'num'}>{normText(part.norm)}</td>
+    <td className={part.trouble === null ? 'merge-quiet' : 'merge-trouble'}>
+      {part.trouble ?? stateText(part)}
+    </td>
+  </tr>
+)
+
+const normText = (x: number): string => (Number.isFinite(x) ? formatFloat(x, 4) : String(x))
+
+const norm = (values: Float64Array): number => Math.sqrt(values.reduce((sum, v) => sum + v * v, 0))

@@ -1,0 +1,110 @@
+import { inkOf } from '../../drawing/ink.ts'
+import { nanPattern, sequentialColour, type Theme } from '../../theme/colours.ts'
+import { HEAT_MIN_EXPONENT, type HeatGrid, heatGrid, heatOf, worstRow } from './heat.ts'
+import type { CaptureShape } from './model.ts'
+
+type Context = CanvasRenderingContext2D
+
+/** Room for the row and head numbers. */
+export const HEAT_EDGE = { left: 34, top: 16 } as const
+const SHADES = 48
+const LEGEND = 22
+
+/** Cells by shade, so that the colour changes a few times and not for every cell; the last list is NaN. */
+const cellsByShade = (errors: Float32Array, grid: HeatGrid): [number, number][][] => {
+  const lists: [number, number][][] = Array.from({ length: SHADES + 1 }, () => [])
+  for (let cellRow = 0; cellRow < grid.cellRows; cellRow++)
+    for (let head = 0; head < grid.heads; head++) {
+      const row = worstRow(errors, grid, cellRow, head)
+      const heat = heatOf(errors[row * grid.heads + head] ?? Number.NaN)
+      const shade = heat === null ? SHADES : Math.min(SHADES - 1, Math.floor(heat * SHADES))
+      lists[shade]?.push([cellRow, head])
+    }
+  return lists
+}
+
+const drawCells = (ctx: Context, errors: Float32Array, grid: HeatGrid, theme: Theme): void => {
+  const gapX = grid.cellWidth >= 6 ? 1 : 0
+  const gapY = grid.cellHeight >= 6 ? 1 : 0
+  for (const [shade, cells] of cellsByShade(errors, grid).entries()) {
+    if (cells.length === 0) continue
+    ctx.fillStyle =
+      shade === SHADES ? nanPattern(ctx, theme) : sequentialColour((shade + 0.5) / SHADES, theme)
+    for (const [cellRow, head] of cells)
+      ctx.fillRect(
+        HEAT_EDGE.left + head * grid.cellWidth,
+        HEAT_EDGE.top + cellRow * grid.cellHeight,
+        grid.cellWidth - gapX,
+        grid.cellHeight - gapY,
+      )
+  }
+}
+
+/** Every n-th number, so that labels stay `room` pixels apart. */
+const every = (pitch: number, room: number): number =>
+  [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024].find((n) => n * pitch >= room) ?? 2048
+
+const drawNumbers = (ctx: Context, grid: HeatGrid): void => {
+  ctx.textAlign = 'center'
+  const heads = every(grid.cellWidth, 26)
+  for (let head = 0; head < grid.heads; head += heads)
+    ctx.fillText(String(head), HEAT_EDGE.left + (head + 0.5) * grid.cellWidth, HEAT_EDGE.top / 2)
+  ctx.textAlign = 'right'
+  const rows = every(grid.cellHeight, 14)
+  for (let cellRow = 0; cellRow < grid.cellRows; cellRow += rows)
+    ctx.fillText(
+      String(cellRow * grid.rowsPerCell),
+      HEAT_EDGE.left - 6,
+      HEAT_EDGE.top + (cellRow + 0.5) * grid.cellHeight,
+    )
+}
+
+const drawLegend = (ctx: Context, width: number, top: number, theme: Theme, text: string): void => {
+  const bar = Math.min(140, width / 3)
+  for (let shade = 0; shade < SHADES; shade++) {
+    ctx.fillStyle = sequentialColour((shade + 0.5) / SHADES, theme)
+    ctx.fillRect(HEAT_EDGE.left + 40 + (shade / SHADES) * bar, top + 6, bar / SHADES + 0.5, 8)
+  }
+  const right = HEAT_EDGE.left + 40 + bar
+  ctx.fillStyle = text
+  ctx.textAlign = 'right'
+  ctx.fillText(`1e${HEAT_MIN_EXPONENT}`, HEAT_EDGE.left + 34, top + 10)
+  ctx.textAlign = 'left'
+  ctx.fillText('1', right + 6, top + 10)
+  ctx.fillStyle = nanPattern(ctx, theme)
+  ctx.fillRect(right + 26, top + 4, 18, 12)
+  ctx.fillStyle = text
+  ctx.fillText('NaN, unchecked', right + 50, top + 10)
+}
+
+export const drawHeat = (
+  ctx: Context,
+  width: number,
+  height: number,
+  theme: Theme,
+  capture: CaptureShape,
+  picked: { readonly row: number; readonly head: number },
+): void => {
+  const ink = inkOf(ctx.canvas)
+  const grid = mapGrid(capture, width, height)
+  ctx.fillStyle = ink.bg1
+  ctx.fillRect(0, 0, width, height)
+  ctx.font = `11px ${ink.mono}`
+  ctx.textBaseline = 'middle'
+  drawCells(ctx, capture.relErr, grid, theme)
+  ctx.fillStyle = ink.text2
+  drawNumbers(ctx, grid)
+  drawLegend(ctx, width, HEAT_EDGE.top + grid.cellRows * grid.cellHeight, theme, ink.text2)
+  ctx.strokeStyle = ink.accent
+  ctx.lineWidth = 2
+  ctx.strokeRect(
+    HEAT_EDGE.left + picked.head * grid.cellWidth - 1,
+    HEAT_EDGE.top + Math.floor(picked.row / grid.rowsPerCell) * grid.cellHeight - 1,
+    grid.cellWidth + 1,
+    grid.cellHeight + 1,
+  )
+}
+
+/** The grid of a map on a canvas of this size, below the head numbers and above the legend. */
+export const mapGrid = (capture: CaptureShape, width: number, height: number): HeatGrid =>
+  heatGrid(capture.rows, capture.heads, width - HEAT_EDGE.left, height - HEAT_EDGE.top - LEGEND)

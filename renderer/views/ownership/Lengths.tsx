@@ -1,0 +1,83 @@
+import { type LayoutRequest, layoutOf } from '../../../app/dcp/layout.ts'
+import { RankChip } from '../../controls/RankChip.tsx'
+import { formatInt } from '../../drawing/format.ts'
+import { useSelection } from '../../state/selection.ts'
+import { rankColour } from '../../theme/colours.ts'
+import { useTheme } from '../../theme/use-theme.ts'
+import { type EngineLengths, lengthsAgree } from './engine-lengths.ts'
+
+interface Props {
+  readonly layout: LayoutRequest
+  readonly recorded: EngineLengths | null
+}
+
+/** Local length of each rank, and that together they are the length. */
+export const Lengths = ({ layout, recorded }: Props) => {
+  const theme = useTheme()
+  const { rank: selected, select } = useSelection()
+  const { ranks, newestOwner, len } = layoutOf(layout)
+  const longest = Math.max(1, ...ranks.map((r) => r.localLen))
+  const sum = ranks.reduce((total, r) => total + r.localLen, 0)
+  return (
+    <aside className="ownership-lengths panel" aria-label="Local lengths">
+      <header className="ownership-lengths-head">
+        <span>rank</span>
+        <span>local length</span>
+        <span>pages</span>
+      </header>
+      <ul>
+        {ranks.map(({ rank, localLen, localPages }) => (
+          <li key={rank}>
+            <button
+              type="button"
+              className="ownership-length"
+              aria-pressed={selected === rank}
+              data-testid={`ownership-length-${rank}`}
+              onClick={() => select({ rank: selected === rank ? null : rank })}
+            >
+              <RankChip rank={rank} />
+              <span className="ownership-length-bar">
+                <span
+                  style={{ width: `${(localLen / longest) * 100}%`, background: rankColour(rank, theme) }}
+                />
+              </span>
+              <span className="num">{formatInt(localLen)}</span>
+              <span className="num ownership-length-pages">{formatInt(localPages)}</span>
+              <span className="ownership-newest">{rank === newestOwner ? 'newest' : ''}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <footer>
+        <p>
+          <span>sum</span>
+          <span className="num" data-testid="ownership-sum">
+            {formatInt(sum)}
+          </span>
+        </p>
+        <Verdict
+          ok={sum === len}
+          yes={`is the length, ${formatInt(len)}`}
+          no={`is not the length, ${formatInt(len)}`}
+        />
+        {recorded === null ? null : (
+          <Verdict
+            ok={lengthsAgree(
+              recorded,
+              len,
+              ranks.map((r) => r.localLen),
+            )}
+            yes="the engine recorded the same lengths"
+            no={`the engine recorded ${recorded.localLens.map(formatInt).join(', ')}`}
+          />
+        )}
+      </footer>
+    </aside>
+  )
+}
+
+const Verdict = ({ ok, yes, no }: { readonly ok: boolean; readonly yes: string; readonly no: string }) => (
+  <p className={ok ? 'ownership-verdict ownership-ok' : 'ownership-verdict ownership-bad'}>
+    <span aria-hidden="true">{ok ? '✓' : '✗'}</span> {ok ? yes : no}
+  </p>
+)

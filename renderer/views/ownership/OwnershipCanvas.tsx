@@ -1,0 +1,198 @@
+import { type PointerEvent, useEffect, useRef, useState } from 'react'
+import type { LayoutRequest } from '../../../app/dcp/layout.ts'
+import { useViewKeys } from '../../controls/use-view-keys.ts'
+import { useCanvas } from '../../drawing/canvas.ts'
+import { useSelection } from '../../state/selection.ts'
+import { useTheme } from '../../theme/use-theme.ts'
+import { drawOwnership } from './draw.ts'
+import { factsOf } from './facts.ts'
+import { geometryOf, type Hit, hitAt, type Point } from './geometry.ts'
+import { HoverCard } from './HoverCard.tsx'
+import { movedToken } from './selection-moves.ts'
+import type { ViewportControl } from './use-viewport.ts'
+
+interface Props {
+  readonly layout: LayoutRequest
+  readonly pages: Int32Array | null
+  readonly hasRun: boolean
+  readonly viewport: ViewportControl
+}
+
+interface Hover {
+  readonly token: number
+  readonly at: Point
+}
+
+interface Drag {
+  readonly from: number
+  x: number
+  moved: boolean
+}
+
+/** Pixels that a pointer may move and still click. */
+const CLICK_SLOP = 3
+const PAN = 80
+const ZOOM = 1.3
+
+const pointOf = (event: { clientX: number; clientY: number }, element: Element): Point => {
+  const box = element.getBoundingClientRect()
+  return { x: event.clientX - box.left, y: event.clientY - box.top }
+}
+
+export const OwnershipCanvas = ({ layout, pages, hasRun, viewport }: Props) => {
+  const theme = useTheme()
+  const { token, rank, select } = useSelection()
+  const [hover, setHover] = useState<Hover | null>(null)
+  const drag = useRef<Drag | null>(null)
+  const { len, dcp } = layout
+  const selected = token !== null && token < len ? token : null
+  const hovered = hover !== null && hover.token < len ? hover.token : null
+
+  const canvas = useCanvas(
+    (ctx, width, height) => {
+      const geometry = geometryOf(width, height, dcp)
+      viewport.setWidth(geometry.plotWidth)
+      const view = viewport.at(geometry.plotWidth)
+      drawOwnership(ctx, width, height, theme, { len, paging: layout, view, pages, hovered, selected, rank })
+    },
+    [layout, theme, viewport, pages, hovered, selected, rank],
+  )
+
+  const hit = (point: Point): Hit => {
+    const element = canvas.current
+    if (element === null) return { kind: 'nothing' }
+    const geometry = geometryOf(element.clientWidth, element.clientHeight, dcp)
+    return hitAt(point, viewport.at(geometry.plotWidth), geometry, len, layout)
+  }
+
+  const act = (what: Hit): void => {
+    switch (what.kind) {
+      case 'token':
+        select({ token: what.token })
+        return
+      case 'rank':
+        select({ rank: what.rank === rank ? null : what.rank })
+        return
+      case 'overview':
+        viewport.pan((what.position - middle(viewport)) * viewport.at(viewport.width()).scale)
+        return
+      case 'nothing':
+        return
+    }
+  }
+
+  useWheel(canvas, viewport)
+  useViewKeys((event) => {
+    const moved = movedToken(event.code, event.shiftKey, selected, len, layout.interleave * dcp)
+    if (moved !== null) {
+      select({ token: moved })
+      viewport.reveal(moved, false)
+      return true
+    }
+    return viewportKey(event.code, viewport, selected)
+  })
+
+  const onPointerMove = (event: PointerEvent<HTMLCanvasElement>): void => {
+    const point = pointOf(event, event.currentTarget)
+    const dragging = drag.current
+    if (dragging !== null) {
+      dragging.moved ||= Math.abs(point.x - dragging.from) > CLICK_SLOP
+      if (dragging.moved) {
+        viewport.pan(dragging.x - point.x)
+        dragging.x = point.x
+      }
+      return
+    }
+    const what = hit(point)
+    setHover(what.kind === 'token' ? { token: what.token, at: point } : null)
+  }
+
+  return (
+    <div className="ownership-picture">
+      <canvas
+        ref={canvas}
+        className="ownership-canvas"
+        data-testid="ownership-canvas"
+        role="img"
+        tabIndex={0}
+        aria-label={`${len} tokens on ${dcp} ranks; arrows move the selected token, W and S zoom, A and D pan`}
+        onPointerDown={(event) => {
+          if (event.button !== 0) return
+          const { x } = pointOf(event, event.currentTarget)
+          drag.current = { from: x, x, moved: false }
+          event.currentTarget.setPointerCapture(event.pointerId)
+        }}
+        onPointerUp={(event) => {
+          const dragged = drag.current
+          drag.current = null
+          if (dragged !== null && !dragged.moved) act(hit(pointOf(event, event.currentTarget)))
+        }}
+        onPointerCancel={() => {
+          drag.current = null
+        }}
+        onPointerMove={onPointerMove}
+        onPointerLeave={() => setHover(null)}
+      />
+      {hover === null || hovered === null ? null : (
+        <HoverCard at={hover.at} facts={factsOf(hovered, len, layout, pages)} hasTable={hasRun} />
+      )}
+    </div>
+  )
+}
+
+const middle = (viewport: ViewportControl): number => {
+  const { start, scale } = viewport.at(viewport.width())
+  return start + viewport.width() / scale / 2
+}
+
+const viewportKey = (code: string, viewport: ViewportControl, selected: number | null): boolean => {
+  switch (code) {
+    case 'KeyW':
+      viewport.zoom(ZOOM)
+      return true
+    case 'KeyS':
+      viewport.zoom(1 / ZOOM)
+      return true
+    case 'KeyA':
+      viewport.pan(-PAN)
+      return true
+    case 'KeyD':
+      viewport.pan(PAN)
+      return true
+    case 'KeyF':
+      if (selected !== null) viewport.reveal(selected, true)
+      return true
+    case 'Digit0':
+    case 'Numpad0':
+      viewport.fit()
+      return true
+    case 'Backspace':
+      viewport.back()
+      return true
+    default:
+      return false
+  }
+}
+
+/** Wheel zooms at the pointer; with Shift, or sideways on a trackpad, it pans. React's own handler could not cancel it. */
+const useWheel = (
+  canvas: { readonly current: HTMLCanvasElement | null },
+  viewport: ViewportControl,
+): void => {
+  const latest = useRef(viewport)
+  latest.current = viewport
+  useEffect(() => {
+    const element = canvas.current
+    if (element === null) return
+    const listen = (event: WheelEvent): void => {
+      event.preventDefault()
+      const { x } = pointOf(event, element)
+      const { left } = geometryOf(element.clientWidth, element.clientHeight, 1)
+      const sideways = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)
+      if (sideways) latest.current.pan(event.deltaX === 0 ? event.deltaY : event.deltaX)
+      else latest.current.zoom(2 ** (-event.deltaY / 300), x - left)
+    }
+    element.addEventListener('wheel', listen, { passive: false })
+    return () => element.removeEventListener('wheel', listen)
+  }, [canvas])
+}

@@ -1,0 +1,185 @@
+import { useState } from 'react'
+import { NumberField } from '../../controls/NumberField.tsx'
+import { formatInt } from '../../drawing/format.ts'
+import { useSelection } from '../../state/selection.ts'
+import { useSession } from '../../state/session.ts'
+import { useCalculator } from './calculator.ts'
+import { type CalculatorFields, tokenFromText } from './source.ts'
+import { detailText, stripOf } from './strip.ts'
+import type { RunPart, Shown } from './use-source.ts'
+import type { ViewportControl } from './use-viewport.ts'
+
+interface Props {
+  readonly shown: Shown
+  readonly viewport: ViewportControl
+}
+
+export const Toolbar = ({ shown, viewport }: Props) => {
+  const hasRun = useSession((s) => s.openRun !== null)
+  const setFollowRun = useCalculator((s) => s.setFollowRun)
+  const layout = shown.source.ok ? shown.source.layout : null
+  return (
+    <div className="toolbar ownership-toolbar" role="toolbar" aria-label="Ownership">
+      <fieldset className="ownership-modes">
+        <legend>Source</legend>
+        <button
+          type="button"
+          className="button"
+          aria-pressed={shown.run !== null}
+          disabled={!hasRun}
+          title={hasRun ? 'Show the open run' : 'No run is open'}
+          onClick={() => setFollowRun(true)}
+        >
+          Run
+        </button>
+        <button
+          type="button"
+          className="button"
+          aria-pressed={shown.run === null}
+          data-testid="ownership-calculator"
+          onClick={() => setFollowRun(false)}
+        >
+          Calculator
+        </button>
+      </fieldset>
+      {shown.run === null ? (
+        <CalculatorInputs fields={shown.fields} shown={shown} />
+      ) : (
+        <RunInputs run={shown.run} len={layout?.len ?? 0} />
+      )}
+      {layout === null ? null : (
+        <>
+          <GoToToken len={layout.len} viewport={viewport} />
+          <span className="ownership-zoom">
+            <button
+              type="button"
+              className="button"
+              aria-label="Zoom out"
+              onClick={() => viewport.zoom(1 / 2)}
+            >
+              −
+            </button>
+            <button type="button" className="button" aria-label="Zoom in" onClick={() => viewport.zoom(2)}>
+              +
+            </button>
+            <button type="button" className="button" title="Show all tokens (0)" onClick={viewport.fit}>
+              Fit
+            </button>
+          </span>
+          <span className="ownership-detail" data-testid="ownership-detail">
+            {detailText(stripOf(viewport.at(viewport.width()), viewport.width(), layout.len, layout), layout)}
+          </span>
+        </>
+      )}
+    </div>
+  )
+}
+
+const RunInputs = ({ run, len }: { readonly run: RunPart; readonly len: number }) => {
+  const select = useSelection((s) => s.select)
+  if (run.steps === 0) return <span className="ownership-detail">The run has no step yet.</span>
+  return (
+    <>
+      <NumberField
+        label="request"
+        value={run.request}
+        min={0}
+        max={run.requests - 1}
+        unit={`of ${formatInt(run.requests)}`}
+        testId="ownership-request"
+        onChange={(request) =>
+          select({ request: Math.min(Math.max(0, Math.trunc(request)), run.requests - 1) })
+        }
+      />
+      <NumberField
+        label="step"
+        value={run.step}
+        min={0}
+        max={run.steps - 1}
+        unit={`of ${formatInt(run.steps)}`}
+        testId="ownership-step"
+        onChange={(step) => select({ step: Math.min(Math.max(0, Math.trunc(step)), run.steps - 1) })}
+      />
+      <span className="ownership-detail">
+        length <b className="num">{formatInt(len)}</b>
+      </span>
+    </>
+  )
+}
+
+const INPUTS: readonly { key: keyof CalculatorFields; label: string; min: number }[] = [
+  { key: 'len', label: 'length', min: 0 },
+  { key: 'dcp', label: 'dcp', min: 1 },
+  { key: 'interleave', label: 'interleave', min: 1 },
+  { key: 'page', label: 'page', min: 1 },
+]
+
+const CalculatorInputs = ({
+  fields,
+  shown,
+}: {
+  readonly fields: CalculatorFields
+  readonly shown: Shown
+}) => {
+  const { edit, edits, reset } = useCalculator()
+  const wrong = new Set(shown.source.ok ? [] : shown.source.issues.map((issue) => issue.path))
+  return (
+    <>
+      {INPUTS.map(({ key, label, min }) => (
+        <NumberField
+          key={key}
+          label={label}
+          value={fields[key]}
+          min={min}
+          invalid={wrong.has(key)}
+          testId={`ownership-${key}`}
+          onChange={(value) => edit({ [key]: value })}
+        />
+      ))}
+      <button
+        type="button"
+        className="button"
+        disabled={Object.keys(edits).length === 0}
+        title="Take length, dcp size, interleave and page size from the run form"
+        onClick={reset}
+      >
+        From form
+      </button>
+    </>
+  )
+}
+
+const GoToToken = ({ len, viewport }: { readonly len: number; readonly viewport: ViewportControl }) => {
+  const [text, setText] = useState('')
+  const select = useSelection((s) => s.select)
+  const token = tokenFromText(text, len)
+  const wrong = text.trim() !== '' && token === null
+  return (
+    <form
+      className="ownership-goto"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (token === null) return
+        select({ token })
+        viewport.reveal(token, true)
+      }}
+    >
+      <input
+        className="input num"
+        type="text"
+        inputMode="numeric"
+        placeholder="go to token"
+        aria-label="Go to token"
+        aria-invalid={wrong}
+        title={
+          wrong
+            ? `must be a token from 0 to ${len - 1}`
+            : 'Token index, or negative from the end; Enter goes there'
+        }
+        data-testid="ownership-goto"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+    </form>
+  )
+}

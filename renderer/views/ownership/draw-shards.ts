@@ -1,0 +1,151 @@
+import { localLength, newestOwner } from '../../../app/dcp/ownership.ts'
+import { tableWidth } from '../../../app/dcp/pages.ts'
+import { formatInt } from '../../drawing/format.ts'
+import { rankInk } from '../../theme/colours.ts'
+import { drawRowLabel, fits, plotRight } from './draw-strip.ts'
+import { localX } from './geometry.ts'
+import type { Scene } from './scene.ts'
+import { positionAt } from './viewport.ts'
+
+type Context = CanvasRenderingContext2D
+
+/** Columns of the block table that are in view: [first, end). */
+const columnsInView = ({ len, paging, view, geometry }: Scene): [number, number] => {
+  const tokens = paging.page * paging.dcp
+  const last = Math.ceil(positionAt(geometry.plotWidth, view) / tokens)
+  return [Math.max(0, Math.floor(view.start / tokens)), Math.min(tableWidth(len, paging), last)]
+}
+
+const columnX = (column: number, { paging, view, geometry }: Scene): number =>
+  geometry.left + localX(column * paging.page, view, paging.dcp)
+
+const pageText = (column: number, { pages }: Scene): string => {
+  if (pages === null) return ''
+  const page = pages[column] ?? -1
+  return page < 0 ? 'not allocated' : `page ${page}`
+}
+
+/** Longest name of a column that fits. */
+const columnText = (column: number, width: number, scene: Scene): string => {
+  const page = pageText(column, scene)
+  const long = page === '' ? `column ${column}` : `column ${column} · ${page}`
+  const middle = page === '' ? `c${column}` : `c${column} · ${page.replace('page ', 'p')}`
+  const short = page === '' ? String(column) : page.replace('page ', 'p').replace('not allocated', '–')
+  return [long, middle, short].find((text) => fits(text, width)) ?? ''
+}
+
+/** Least pixels between page borders that are drawn. */
+const MIN_COLUMN = 5
+
+/** Virtual pages with the physical page that holds their part on every rank. */
+export const drawColumns = (ctx: Context, scene: Scene): void => {
+  const { geometry, ink, paging, view } = scene
+  const { columns } = geometry
+  const width = paging.page * paging.dcp * view.scale
+  ctx.textAlign = 'center'
+  if (width < MIN_COLUMN) return
+  const [first, end] = columnsInView(scene)
+  for (let column = first; column < end; column++) {
+    const x = columnX(column, scene)
+    const left = Math.max(x, geometry.left)
+    const right = Math.min(x + width, plotRight(geometry))
+    ctx.fillStyle = ink.bg2
+    ctx.fillRect(left, columns.top, Math.max(1, right - left - 1), columns.height - 3)
+    const text = columnText(column, right - left, scene)
+    if (text === '') continue
+    ctx.fillStyle = ink.text1
+    ctx.fillText(text, (left + right) / 2, columns.top + (columns.height - 3) / 2 + 0.5)
+  }
+}
+
+const drawShard = (ctx: Context, rank: number, scene: Scene): void => {
+  const { geometry, paging, view, len, ink, paint } = scene
+  const { top, row, bar } = geometry.shards
+  const y = top + rank * row
+  const right = plotRight(geometry)
+  const clip = (x: number): number => Math.min(Math.max(x, geometry.left), right)
+  const from = clip(geometry.left + localX(0, view, paging.dcp))
+  const filled = clip(geometry.left + localX(localLength(len, rank, paging), view, paging.dcp))
+  const allocated = clip(columnX(tableWidth(len, paging), scene))
+  ctx.fillStyle = ink.bg2
+  ctx.fillRect(from, y, Math.max(0, allocated - from), bar)
+  if (filled > from) paint(rank, from, y, filled - from, bar)
+}
+
+/** Borders of keys, the same for all shards, and of pages, which stand out. */
+const drawBorders = (ctx: Context, scene: Scene): void => {
+  const { geometry, paging, view, ink } = scene
+  const { top, bottom } = geometry.shards
+  const key = paging.dcp * view.scale
+  const line = (x: number, width: number): void => {
+    if (x > geometry.left && x < plotRight(geometry))
+      ctx.fillRect(Math.round(x) - width, top, width, bottom - top)
+  }
+  ctx.fillStyle = ink.bg1
+  if (key >= 6) {
+    const first = Math.floor(view.start / paging.dcp)
+    const end = Math.ceil(positionAt(geometry.plotWidth, view) / paging.dcp)
+    for (let local = first; local <= end; local++) line(geometry.left + localX(local, view, paging.dcp), 1)
+  }
+  if (key * paging.page < MIN_COLUMN) return
+  const [first, end] = columnsInView(scene)
+  for (let column = first; column <= end; column++) line(columnX(column, scene), key >= 6 ? 3 : 1)
+}
+
+/** Local indices inside the keys, where there is room. */
+const drawKeys = (ctx: Context, rank: number, scene: Scene): void => {
+  const { geometry, paging, view, len, theme } = scene
+  const { top, row, bar } = geometry.shards
+  const width = paging.dcp * view.scale
+  const held = localLength(len, rank, paging)
+  const first = Math.max(0, Math.floor(view.start / paging.dcp))
+  const end = Math.min(held, Math.ceil(positionAt(geometry.plotWidth, view) / paging.dcp))
+  if (bar < 13 || !fits(formatInt(Math.max(0, end - 1)), width)) return
+  ctx.fillStyle = rankInk(rank, theme)
+  ctx.textAlign = 'center'
+  for (let local = first; local < end; local++)
+    ctx.fillText(
+      formatInt(local),
+      geometry.left + localX(local + 0.5, view, paging.dcp),
+      top + rank * row + bar / 2 + 0.5,
+    )
+}
+
+const drawShardLabel = (ctx: Context, rank: number, scene: Scene): void => {
+  const { geometry, paint, theme, ink } = scene
+  const { top, row, bar } = geometry.shards
+  const y = top + rank * row
+  const chip = { x: 16, width: 24, height: Math.min(bar, 16) }
+  const offset = (bar - chip.height) / 2
+  paint(rank, chip.x, y + offset, chip.width, chip.height)
+  if (scene.rank === rank) {
+    ctx.strokeStyle = ink.accent
+    ctx.lineWidth = 2
+    ctx.strokeRect(chip.x - 2, y + offset - 2, chip.width + 4, chip.height + 4)
+  }
+  if (row < 11) return
+  ctx.fillStyle = rankInk(rank, theme)
+  ctx.textAlign = 'center'
+  ctx.fillText(String(rank), chip.x + chip.width / 2, y + bar / 2 + 0.5)
+}
+
+/** One row a rank: the keys that it holds, in the pages that it has. */
+export const drawShards = (ctx: Context, scene: Scene): void => {
+  const { geometry, paging, len } = scene
+  const { columns, shards } = geometry
+  drawRowLabel(ctx, 'page', columns.top + columns.height / 2 - 1, scene)
+  for (let rank = 0; rank < paging.dcp; rank++) drawShard(ctx, rank, scene)
+  drawBorders(ctx, scene)
+  ctx.save()
+  ctx.beginPath()
+  ctx.rect(geometry.left, 0, geometry.plotWidth, geometry.height)
+  ctx.clip()
+  for (let rank = 0; rank < paging.dcp; rank++) drawKeys(ctx, rank, scene)
+  ctx.restore()
+  for (let rank = 0; rank < paging.dcp; rank++) drawShardLabel(ctx, rank, scene)
+  const newest = newestOwner(len, paging)
+  if (newest === null) return
+  ctx.fillStyle = scene.ink.accent
+  ctx.textAlign = 'right'
+  ctx.fillText('▸', 14, shards.top + newest * shards.row + shards.bar / 2)
+}

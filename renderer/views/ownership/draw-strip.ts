@@ -1,0 +1,93 @@
+import { formatInt } from '../../drawing/format.ts'
+import { rankInk } from '../../theme/colours.ts'
+import type { Geometry } from './geometry.ts'
+import type { Scene } from './scene.ts'
+import { type Band, type Run, stripOf } from './strip.ts'
+import { ticksOf } from './ticks.ts'
+import { positionAt, xOf } from './viewport.ts'
+
+type Context = CanvasRenderingContext2D
+
+/** Width of a character of the 11 px monospace font, and the least room around a label. */
+const CHARACTER = 6.7
+const ROOM = 4
+
+export const fits = (text: string, width: number): boolean => text.length * CHARACTER + ROOM <= width
+
+export const drawRowLabel = (ctx: Context, text: string, y: number, scene: Scene): void => {
+  ctx.fillStyle = scene.ink.text2
+  ctx.textAlign = 'right'
+  ctx.fillText(text, scene.geometry.left - 8, y)
+}
+
+/** Thin bar of the whole request with the part that is on screen. */
+export const drawOverview = (ctx: Context, scene: Scene): void => {
+  const { geometry, ink, view, len } = scene
+  const { left, plotWidth, overview } = geometry
+  ctx.fillStyle = ink.bg2
+  ctx.fillRect(left, overview.top, plotWidth, overview.height)
+  if (len === 0) return
+  const place = (token: number): number => left + (token / len) * plotWidth
+  const from = place(view.start)
+  const to = place(Math.min(len, positionAt(plotWidth, view)))
+  ctx.fillStyle = ink.line
+  ctx.fillRect(from, overview.top, Math.max(2, to - from), overview.height)
+  if (scene.selected === null) return
+  ctx.fillStyle = ink.accent
+  ctx.fillRect(place(scene.selected) - 1, overview.top - 2, 2, overview.height + 4)
+}
+
+export const drawRuler = (ctx: Context, scene: Scene): void => {
+  const { geometry, ink, view, len } = scene
+  const y = geometry.ruler.top + geometry.ruler.height / 2
+  drawRowLabel(ctx, 'token', y, scene)
+  ctx.textAlign = 'left'
+  const end = Math.min(len, positionAt(geometry.plotWidth, view))
+  for (const tick of ticksOf(Math.max(0, view.start), end, view.scale, 84)) {
+    const x = geometry.left + xOf(tick, view)
+    const text = formatInt(tick)
+    ctx.fillStyle = ink.line
+    ctx.fillRect(Math.round(x), geometry.ruler.top + 2, 1, geometry.ruler.height)
+    ctx.fillStyle = ink.text2
+    if (x + text.length * CHARACTER + 4 <= geometry.width) ctx.fillText(text, x + 4, y)
+  }
+}
+
+const drawRun = (ctx: Context, run: Run, scene: Scene, single: boolean): void => {
+  const { geometry, paint, theme } = scene
+  const { left, strip, plotWidth } = geometry
+  const gap = run.width >= 5 ? 1 : 0
+  const x = left + Math.max(run.x, -1)
+  const right = left + Math.min(run.x + run.width - gap, plotWidth + 1)
+  if (right <= x) return
+  paint(run.rank, x, strip.top, right - x, strip.height)
+  const name = String(run.rank)
+  if (!fits(name, right - x)) return
+  ctx.fillStyle = rankInk(run.rank, theme)
+  ctx.textAlign = 'center'
+  const token = formatInt(run.first)
+  const both = single && fits(token, right - x)
+  const middle = (x + right) / 2
+  ctx.fillText(name, middle, strip.top + strip.height * (both ? 0.72 : 0.5))
+  if (both) ctx.fillText(token, middle, strip.top + strip.height * 0.3)
+}
+
+const drawBand = (band: Band, { geometry, paint }: Scene): void => {
+  const { left, strip } = geometry
+  let y = strip.top
+  for (const [rank, share] of band.shares.entries()) {
+    const height = (share / band.count) * strip.height
+    if (height > 0) paint(rank, left + band.x, y, band.width + 0.5, height)
+    y += height
+  }
+}
+
+/** Tokens, runs of one owner, or shares of the ranks, as the zoom allows. */
+export const drawStrip = (ctx: Context, scene: Scene): void => {
+  const { geometry, view, len, paging } = scene
+  const strip = stripOf(view, geometry.plotWidth, len, paging)
+  if (strip.kind === 'shares') for (const band of strip.bands) drawBand(band, scene)
+  else for (const run of strip.runs) drawRun(ctx, run, scene, strip.kind === 'cells')
+}
+
+export const plotRight = (geometry: Geometry): number => geometry.left + geometry.plotWidth

@@ -1,0 +1,26 @@
+import type { StoreResult } from '../../../app/protocol/store.ts'
+
+/** Lengths of one request as the engine recorded them. */
+export interface EngineLengths {
+  readonly globalLen: number
+  /** By rank. */
+  readonly localLens: readonly number[]
+}
+
+/** Lengths of `request` out of the row statistics of one step; null when it has no rows there. */
+export const engineLengths = (rows: StoreResult<'rows'>, request: number): EngineLengths | null => {
+  const localLens: number[] = []
+  let globalLen = -1
+  for (let i = 0; i < rows.request.length; i++) {
+    if (rows.request[i] !== request) continue
+    globalLen = Math.max(globalLen, rows.globalLen[i] ?? -1)
+    localLens[rows.rank[i] ?? 0] = rows.localLen[i] ?? 0
+  }
+  return globalLen < 0 ? null : { globalLen, localLens }
+}
+
+/** Whether the engine's lengths are those that the ownership rule gives. */
+export const lengthsAgree = (recorded: EngineLengths, len: number, local: readonly number[]): boolean =>
+  recorded.globalLen === len &&
+  recorded.localLens.length === local.length &&
+  local.every((l, rank) => l === recorded.localLens[rank])

@@ -1,0 +1,83 @@
+import { contextLens } from '../../../app/run/engine-config.ts'
+import { useRunForm } from '../../state/form.ts'
+import { useSelection } from '../../state/selection.ts'
+import { useSession } from '../../state/session.ts'
+import { useStoreQuery } from '../../state/store-client.ts'
+import { useCalculator } from './calculator.ts'
+import { type EngineLengths, engineLengths } from './engine-lengths.ts'
+import { type CalculatorFields, fieldsOfDraft, type Source, sourceOfFields, sourceOfRun } from './source.ts'
+
+/** The request of the open run that is shown. */
+export interface RunPart {
+  readonly id: string
+  readonly name: string
+  readonly requests: number
+  readonly request: number
+  readonly steps: number
+  readonly step: number
+}
+
+export interface Shown {
+  readonly source: Source
+  /** null when the calculator's fields are shown. */
+  readonly run: RunPart | null
+  readonly fields: CalculatorFields
+  /** Physical page of each block-table column; null while unknown. */
+  readonly pages: Int32Array | null
+  /** Lengths that the engine itself recorded for this request and step; null while unknown. */
+  readonly recorded: EngineLengths | null
+  readonly error: string | null
+}
+
+/** Most rows of statistics that are fetched to compare lengths: a batch beyond it is not compared. */
+const MAX_ROWS = 65_536
+
+const inRange = (x: number | null, count: number, otherwise: number): number =>
+  Math.min(Math.max(0, x ?? otherwise), Math.max(0, count - 1))
+
+const useRunPart = () => {
+  const open = useSession((s) => s.openRun)
+  const followRun = useCalculator((s) => s.followRun)
+  const step = useSelection((s) => s.step)
+  const request = useSelection((s) => s.request)
+  if (open === null || !followRun) return null
+  const { config, name } = open.manifest
+  const requests = contextLens(config).length
+  const part: RunPart = {
+    id: open.id,
+    name,
+    requests,
+    request: inRange(request, requests, 0),
+    steps: open.steps,
+    step: inRange(step, open.steps, open.steps - 1),
+  }
+  return { config, part }
+}
+
+/** What the view shows: the selected request and step of the open run, else the calculator's fields. */
+export const useShown = (): Shown => {
+  const draft = useRunForm((s) => s.draft)
+  const edits = useCalculator((s) => s.edits)
+  const run = useRunPart()
+  const fields = { ...fieldsOfDraft(draft), ...edits }
+  const part = run?.part ?? null
+  const stepParams = part === null || part.steps === 0 ? null : { run: part.id, step: part.step }
+  const rowCount =
+    run === null ? 0 : run.part.requests * run.config.workload.qLen * run.config.parallel.dcpSize
+  const table = useStoreQuery(
+    'blockTable',
+    stepParams === null ? null : { ...stepParams, request: part?.request ?? 0 },
+  )
+  const rows = useStoreQuery(
+    'rows',
+    stepParams === null || rowCount > MAX_ROWS ? null : { ...stepParams, layer: 0 },
+  )
+  return {
+    source: run === null ? sourceOfFields(fields) : sourceOfRun(run.config, run.part.request, run.part.step),
+    run: part,
+    fields,
+    pages: stepParams === null ? null : (table.data?.pages ?? null),
+    recorded: part === null || rows.data == null ? null : engineLengths(rows.data, part.request),
+    error: table.error ?? rows.error ?? null,
+  }
+}
