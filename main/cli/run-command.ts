@@ -72,7 +72,7 @@ const drive = async (
     return await Promise.race([ended, died])
   } finally {
     release()
-    line.clear()
+    line.close()
   }
 }
 
@@ -119,6 +119,7 @@ const result = (
 
 const failed = (ended: Ended, manifest: Manifest | undefined, bundle: BundleFolder): CliFailure => {
   const reason = ended.error ?? manifest?.error ?? `the run ended as ${ended.status}`
-  const kept = manifest === undefined ? '' : `; what was recorded until then is in ${bundle.path}`
+  const where = reason.includes(bundle.path) ? 'kept' : `in ${bundle.path}`
+  const kept = manifest === undefined ? '' : `; what was recorded until then is ${where}`
   return new CliFailure(ended.code === 'ERR_CONFIG' ? EXIT.badInput : EXIT.engineFailed, `${reason}${kept}`)
 }

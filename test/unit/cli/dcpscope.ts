@@ -2,13 +2,16 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { afterAll } from 'vitest'
+import { afterAll, vi } from 'vitest'
 import { type Manifest, manifestSchema } from '../../../app/trace/manifest.ts'
 
 /** Folder of the built scripts under test. */
 const DIST = resolve(process.env.DCPSCOPE_DIST ?? 'dist')
 const CLI = join(DIST, 'cli.js')
 if (!existsSync(CLI)) throw new Error(`${CLI} is missing; run "npm run build" before the tests`)
+
+// Whole processes on a machine that others use too.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const folders: string[] = []
 afterAll(() => {

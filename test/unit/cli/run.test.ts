@@ -180,7 +180,7 @@ const canMount = process.platform === 'linux' && process.getuid?.() === 0
 describe('a full disk', () => {
   it.skipIf(!canMount)('ends the run with one clear line, exit 3 and a readable bundle', async () => {
     const disk = freshFolder()
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', disk])
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk])
     try {
       const bundle = join(disk, 'run.dcp')
       const { code, stderr } = await dcpscope(['run', endlessConfig(), '--out', bundle])
