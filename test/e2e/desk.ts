@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, type Page } from 'playwright/test'
+import {
+  type CommandResult,
+  commandResultSchema,
+  type DesktopState,
+  desktopStateSchema,
+} from '../../app/protocol/desktop.ts'
+import { type Manifest, manifestSchema } from '../../app/trace/manifest.ts'
+
+const ROOT = join(__dirname, '..', '..')
+const run = promisify(execFile)
+
+/** State of the desktop as the page is told. */
+export const stateOf = async (page: Page): Promise<DesktopState> =>
+  desktopStateSchema.parse(await page.evaluate('window.dcpscope.getState()'))
+
+/** Sends a payload through the bridge as the page would. */
+export const invoke = async (page: Page, command: string, params: unknown): Promise<CommandResult> =>
+  commandResultSchema.parse(
+    await page.evaluate(`window.dcpscope.invoke(${JSON.stringify(command)}, ${JSON.stringify(params)})`),
+  )
+
+/** Process id of the engine or the store; both must be ready. */
+export const pidOf = async (page: Page, process: 'engine' | 'store'): Promise<number> => {
+  await waitReady(page, process)
+  const state = (await stateOf(page))[process]
+  if (state.status !== 'ready') throw new Error(`the ${process} is ${state.status}`)
+  return state.pid
+}
+
+export const waitReady = (page: Page, process: 'engine' | 'store'): Promise<void> =>
+  expect.poll(async () => (await stateOf(page))[process].status, { timeout: 20_000 }).toBe('ready')
+
+/** Folders of the bundles below the data folder of a test, oldest first. */
+export const bundlesOf = (dataDir: string): string[] => {
+  const runs = join(dataDir, 'dcpscope', 'runs')
+  return existsSync(runs)
+    ? readdirSync(runs)
+        .filter((name) => name.endsWith('.dcp'))
+        .sort()
+        .map((name) => join(runs, name))
+    : []
+}
+
+export const onlyBundle = (dataDir: string): string => {
+  const [bundle, ...others] = bundlesOf(dataDir)
+  if (bundle === undefined || others.length > 0) throw new Error(`one bundle was expected in ${dataDir}`)
+  return bundle
+}
+
+export const manifestOf = (bundle: string): Manifest =>
+  manifestSchema.parse(JSON.parse(readFileSync(join(bundle, 'run.json'), 'utf8')))
+
+export type Row = Readonly<Record<string, unknown>>
+
+/** Rows of a query that the command line runs over a bundle, in a process of its own. */
+export const query = async (bundle: string, sql: string): Promise<Row[]> => {
+  const { stdout } = await run(
+    process.execPath,
+    [join(ROOT, 'dist', 'cli.js'), 'query', bundle, sql, '--format', 'json'],
+    { maxBuffer: 64 << 20 },
+  )
+  const rows: unknown = JSON.parse(stdout)
+  if (!Array.isArray(rows)) throw new Error('the query gave no rows')
+  return rows
+}
+
+/** The only row of a query, its values as numbers. */
+export const numbers = async (bundle: string, sql: string): Promise<Readonly<Record<string, number>>> => {
+  const rows = await query(bundle, sql)
+  const [row] = rows
+  if (row === undefined || rows.length !== 1) throw new Error(`one row was expected, got ${rows.length}`)
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, Number(value)]))
+}
