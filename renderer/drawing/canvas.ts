@@ -1,0 +1,52 @@
+import { type RefObject, useEffect, useRef } from 'react'
+
+/** Draws in CSS pixels; the context is already scaled by `dpr`. */
+export type Draw = (ctx: CanvasRenderingContext2D, width: number, height: number, dpr: number) => void
+
+/**
+ * A canvas that fills its box at the resolution of the screen. It is drawn anew when `deps` or its size change, at
+ * most once a frame.
+ */
+export const useCanvas = (draw: Draw, deps: readonly unknown[]): RefObject<HTMLCanvasElement | null> => {
+  const ref = useRef<HTMLCanvasElement>(null)
+  const latest = useRef(draw)
+  latest.current = draw
+  const redraw = useRef<() => void>(() => {})
+
+  useEffect(() => {
+    const canvas = ref.current
+    const ctx = canvas?.getContext('2d')
+    if (canvas === null || ctx == null) return
+    let frame = 0
+    const paint = (): void => {
+      frame = 0
+      const dpr = window.devicePixelRatio
+      const { clientWidth: width, clientHeight: height } = canvas
+      const [w, h] = [Math.round(width * dpr), Math.round(height * dpr)]
+      if (w === 0 || h === 0) return
+      if (canvas.width !== w || canvas.height !== h) {
+        canvas.width = w
+        canvas.height = h
+      }
+      ctx.setTransform(dpr, 0, 0, dpr, 0, 0)
+      ctx.clearRect(0, 0, width, height)
+      latest.current(ctx, width, height, dpr)
+    }
+    const schedule = (): void => {
+      if (frame === 0) frame = requestAnimationFrame(paint)
+    }
+    redraw.current = schedule
+    const observer = new ResizeObserver(schedule)
+    observer.observe(canvas)
+    window.addEventListener('resize', schedule)
+    return () => {
+      observer.disconnect()
+      window.removeEventListener('resize', schedule)
+      if (frame !== 0) cancelAnimationFrame(frame)
+    }
+  }, [])
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the caller says what a drawing depends on
+  useEffect(() => redraw.current(), deps)
+  return ref
+}

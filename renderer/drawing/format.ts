@@ -1,0 +1,77 @@
+const THIN = '\u2009'
+
+const grouped = (digits: string): string => digits.replace(/\B(?=(\d{3})+(?!\d))/g, THIN)
+
+const unusual = (x: number): string | null =>
+  Number.isNaN(x) ? 'NaN' : x === Infinity ? '∞' : x === -Infinity ? '−∞' : null
+
+const signed = (x: number, text: string): string => (x < 0 ? `−${text}` : text)
+
+/** Fixed digits after the point, thousands parted by thin spaces. */
+export const formatFloat = (x: number, digits: number): string => {
+  const odd = unusual(x)
+  if (odd !== null) return odd
+  const [whole = '0', fraction] = Math.abs(x).toFixed(digits).split('.')
+  const zero = Number(Math.abs(x).toFixed(digits)) === 0
+  const text = fraction === undefined ? grouped(whole) : `${grouped(whole)}.${fraction}`
+  return zero ? text : signed(x, text)
+}
+
+/** A whole number with thousands parted by thin spaces. */
+export const formatInt = (x: number): string => formatFloat(Math.round(x), 0)
+
+/** Three significant digits, never in exponent form between 0.001 and 10^15. */
+const significant = (x: number): string => {
+  const size = Math.abs(x)
+  if (size !== 0 && (size < 1e-3 || size >= 1e15)) return formatSci(x)
+  if (size >= 100) return formatFloat(x, 0)
+  if (size >= 10) return formatFloat(x, 1)
+  return formatFloat(x, size >= 1 || size === 0 ? 2 : 3)
+}
+
+/** A rate with three digits: `12.3`, `1 234`. */
+export const formatRate = (x: number): string => unusual(x) ?? significant(x)
+
+/** Microseconds with one decimal: `12.3 µs`. */
+export const formatUs = (us: number): string => `${formatFloat(us, 1)}${THIN}µs`
+
+/** Milliseconds with two decimals. */
+export const formatMs = (ms: number): string => `${formatFloat(ms, 2)}${THIN}ms`
+
+/** A duration in nanoseconds in the unit that shows it with one to three digits before the point. */
+export const formatNs = (ns: number): string => {
+  const odd = unusual(ns)
+  if (odd !== null) return odd
+  const size = Math.abs(ns)
+  if (size < 1e3) return `${formatFloat(ns, 0)}${THIN}ns`
+  if (size < 1e6) return formatUs(ns / 1e3)
+  if (size < 1e9) return formatMs(ns / 1e6)
+  return `${formatFloat(ns / 1e9, 3)}${THIN}s`
+}
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
+
+/** Bytes in binary units with three digits: `1.50 MiB`. */
+export const formatBytes = (bytes: number): string => {
+  const odd = unusual(bytes)
+  if (odd !== null) return odd
+  let value = bytes
+  let unit = 0
+  while (Math.abs(value) >= 1024 && unit < UNITS.length - 1) {
+    value /= 1024
+    unit++
+  }
+  return `${unit === 0 ? formatInt(value) : significant(value)}${THIN}${UNITS[unit]}`
+}
+
+/** Errors and other small numbers: `3.21e-7`, `0`. */
+export const formatSci = (x: number): string => {
+  const odd = unusual(x)
+  if (odd !== null) return odd
+  if (x === 0) return '0'
+  const [mantissa = '0', exponent = '0'] = Math.abs(x).toExponential(2).split('e')
+  return signed(x, `${mantissa}e${exponent.replace('+', '').replace('-', '−')}`)
+}
+
+/** A share between 0 and 1 in percent with one decimal. */
+export const formatPercent = (share: number): string => `${formatFloat(share * 100, 1)}${THIN}%`

@@ -1,0 +1,37 @@
+import { create } from 'zustand'
+
+/** What is picked out in every view at once; null where nothing is. Indices as in the trace, time on the clock of the run. */
+export interface Selection {
+  readonly step: number | null
+  readonly layer: number | null
+  readonly rank: number | null
+  readonly request: number | null
+  readonly qIndex: number | null
+  readonly head: number | null
+  readonly token: number | null
+  readonly timeNs: number | null
+}
+
+export const NO_SELECTION: Selection = {
+  step: null,
+  layer: null,
+  rank: null,
+  request: null,
+  qIndex: null,
+  head: null,
+  token: null,
+  timeNs: null,
+}
+
+interface SelectionStore extends Selection {
+  /** Takes the given parts over the present ones; null clears a part. */
+  readonly select: (parts: Partial<Selection>) => void
+  readonly clear: () => void
+}
+
+/** The one selection of all views. */
+export const useSelection = create<SelectionStore>((set) => ({
+  ...NO_SELECTION,
+  select: (parts) => set(parts),
+  clear: () => set(NO_SELECTION),
+}))

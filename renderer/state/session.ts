@@ -1,0 +1,113 @@
+import { create } from 'zustand'
+import type { CommandResult, DesktopState } from '../../app/protocol/desktop.ts'
+import type { Progress, RunInfo, RunRef } from '../../app/protocol/store.ts'
+import { desktop } from '../bridge/bridge.ts'
+import { tell } from './messages.ts'
+import { recaptureConfig } from './recapture.ts'
+import { useSelection } from './selection.ts'
+import { request } from './store-client.ts'
+
+interface Session {
+  readonly desktop: DesktopState | null
+  /** Newest first. */
+  readonly runs: readonly RunRef[]
+  readonly openRun: RunInfo | null
+  /** Id of the run that is open or being opened. */
+  readonly openId: string | null
+  /** Live numbers of the open run, while it goes on and once at its end. */
+  readonly progress: Progress | null
+  /** Why the last thing that was asked for did not happen. */
+  readonly error: string | null
+  readonly openRunById: (id: string) => Promise<void>
+  readonly closeRun: () => void
+  readonly refreshRuns: () => Promise<void>
+  /** Starts a run and opens it at once. */
+  readonly startRun: (config: unknown) => Promise<CommandResult>
+  readonly pause: () => Promise<CommandResult>
+  readonly resume: () => Promise<CommandResult>
+  readonly stop: () => Promise<CommandResult>
+  readonly restart: (process: 'engine' | 'store') => Promise<CommandResult>
+  /** Runs the configuration of the open run again and keeps the tensors of this step and layer. */
+  readonly rerunWithCapture: (step: number, layer: number) => Promise<CommandResult>
+  /** Asks for a bundle folder and opens it. */
+  readonly openBundle: () => Promise<CommandResult>
+  readonly revealRun: (run: string) => Promise<CommandResult>
+  readonly take: (
+    parts: Partial<Pick<Session, 'desktop' | 'runs' | 'openRun' | 'progress' | 'error'>>,
+  ) => void
+}
+
+const sentenceOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+const refusal = (message: string): CommandResult => ({ ok: false, message, issues: [] })
+
+/** The desktop as main tells it, the runs, and the one that is open. */
+export const useSession = create<Session>((set, get) => {
+  /** Sends a command; a refusal is told on the status line, so that no caller has to. */
+  const command = async (send: () => Promise<CommandResult>): Promise<CommandResult> => {
+    const result = await send().catch((error: unknown) => refusal(sentenceOf(error)))
+    set({ error: result.ok ? null : result.message })
+    if (!result.ok) tell('error', result.message)
+    return result
+  }
+
+  const openNew = async (result: CommandResult): Promise<CommandResult> => {
+    if (result.ok && result.run !== undefined) {
+      const opening = get().openRunById(result.run)
+      void get().refreshRuns()
+      await opening
+    }
+    return result
+  }
+
+  return {
+    desktop: null,
+    runs: [],
+    openRun: null,
+    openId: null,
+    progress: null,
+    error: null,
+    openRunById: async (id) => {
+      if (get().openId !== id) {
+        useSelection.getState().clear()
+        set({ openId: id, openRun: null, progress: null, error: null })
+      }
+      try {
+        const info = await request('runInfo', { run: id })
+        if (get().openId === id) set({ openRun: info, error: null })
+      } catch (error) {
+        // A run that has just been started is not yet known to the store; its progress brings it.
+        if (get().openId !== id || get().desktop?.activeRun?.id === id) return
+        set({ error: sentenceOf(error) })
+        tell('error', sentenceOf(error))
+      }
+    },
+    closeRun: () => {
+      useSelection.getState().clear()
+      set({ openId: null, openRun: null, progress: null })
+    },
+    refreshRuns: async () => {
+      try {
+        set({ runs: await request('listRuns', {}) })
+      } catch (error) {
+        set({ error: sentenceOf(error) })
+      }
+    },
+    startRun: async (config) => {
+      const result = await command(() => desktop().invoke('startRun', { config }))
+      return openNew(result)
+    },
+    pause: () => command(() => desktop().invoke('pauseRun', {})),
+    resume: () => command(() => desktop().invoke('resumeRun', {})),
+    stop: () => command(() => desktop().invoke('stopRun', {})),
+    restart: (process) => command(() => desktop().invoke('restart', { process })),
+    rerunWithCapture: async (step, layer) => {
+      const open = get().openRun
+      if (open === null) return refusal('No run is open.')
+      return get().startRun(recaptureConfig(open.manifest.config, step, layer))
+    },
+    openBundle: async () => openNew(await command(() => desktop().invoke('openBundle', {}))),
+    revealRun: (run) => command(() => desktop().invoke('revealRun', { run })),
+    take: (parts) => set(parts),
+  }
+})

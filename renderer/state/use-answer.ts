@@ -1,0 +1,62 @@
+import { useEffect, useRef, useState } from 'react'
+import type { StoreMethod, StoreParams, StoreResult } from '../../app/protocol/store.ts'
+import { request } from './store-client.ts'
+import { client } from './store-connection.ts'
+
+/** What the store answered, with what it was asked: views that join several answers must not mix them up. */
+export interface Answer<M extends StoreMethod> {
+  readonly params: StoreParams<M>
+  readonly data: StoreResult<M>
+}
+
+export interface AnswerState<M extends StoreMethod> {
+  /** The newest answer, which may be to an earlier question while `loading`. */
+  readonly answer: Answer<M> | null
+  /** Why the present question has no answer. */
+  readonly error: string | null
+  readonly loading: boolean
+}
+
+interface Kept<M extends StoreMethod> {
+  readonly key: string
+  readonly answer: Answer<M> | null
+  readonly error: string | null
+}
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/**
+ * Asks the store whenever method or parameters change, `again` changes, or the store was connected anew. Null
+ * parameters ask nothing and give no answer.
+ */
+export const useAnswer = <M extends StoreMethod>(
+  method: M,
+  params: StoreParams<M> | null,
+  again: string = '',
+): AnswerState<M> => {
+  const [connection, setConnection] = useState(client.connections)
+  const [kept, setKept] = useState<Kept<M> | null>(null)
+  const key = params === null ? null : `${JSON.stringify(params)}#${again}#${connection}`
+  const asked = useRef(params)
+  asked.current = params
+  useEffect(() => client.onConnect(setConnection), [])
+  useEffect(() => {
+    const question = asked.current
+    if (key === null || question === null) return setKept(null)
+    let wanted = true
+    request(method, question).then(
+      (data) => {
+        if (wanted) setKept({ key, answer: { params: question, data }, error: null })
+      },
+      (error: unknown) => {
+        if (wanted) setKept((before) => ({ key, answer: before?.answer ?? null, error: textOf(error) }))
+      },
+    )
+    return () => {
+      wanted = false
+    }
+  }, [method, key])
+  if (key === null) return { answer: null, error: null, loading: false }
+  const settled = kept?.key === key
+  return { answer: kept?.answer ?? null, error: settled ? (kept?.error ?? null) : null, loading: !settled }
+}
