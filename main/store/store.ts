@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { readdirSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import type { DuckDBInstance } from '@duckdb/node-api'
@@ -14,6 +13,7 @@ import {
 } from '../../app/protocol/store.ts'
 import type { Manifest } from '../../app/trace/manifest.ts'
 import type { Port } from '../process/port.ts'
+import { runIdOf } from '../process/run-id.ts'
 import { BundleWriter } from './bundle-writer.ts'
 import { ClientLine } from './client-line.ts'
 import { openDuck, withConnection } from './duck.ts'
@@ -36,7 +36,7 @@ const WRITER_GONE = 'the process that wrote the run is gone; everything up to it
 export class Store {
   readonly #engines = new Set<EngineLine>()
   readonly #clients = new Set<ClientLine>()
-  /** Run ids by folder and back; they stay the same while the store lives. */
+  /** Run ids by folder and back: of the one who starts a run, else runIdOf, which outlives a restart of the store. */
   readonly #idOf = new Map<string, string>()
   readonly #folderOf = new Map<string, string>()
   /** Runs that are being written, by folder. */
@@ -150,7 +150,7 @@ export class Store {
   #idFor(folder: string): string {
     const known = this.#idOf.get(folder)
     if (known !== undefined) return known
-    const id = randomUUID()
+    const id = runIdOf(folder)
     this.#idOf.set(folder, id)
     this.#folderOf.set(id, folder)
     return id
