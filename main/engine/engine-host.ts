@@ -2,8 +2,7 @@ import { type EngineCommand, type EngineEvent, engineCommandSchema } from '../..
 import { configRules, issueText } from '../../app/run/parse.ts'
 import { unsupported } from '../../app/run/support.ts'
 import type { Port } from '../process/port.ts'
-import type { NativeAddon } from './addon.ts'
-import { type Driver, startRun } from './driver.ts'
+import { type Driver, type RunEngine, startRun } from './driver.ts'
 
 export interface EngineHost {
   /** A message of the process that started this one, not yet parsed. */
@@ -16,7 +15,7 @@ export interface EngineHost {
 
 /** The engine host without its process: commands in, events out, one run at a time. */
 export const createEngineHost = (
-  addon: NativeAddon,
+  addon: RunEngine,
   report: (event: EngineEvent) => void,
   complain: (sentence: string) => void,
 ): EngineHost => {

@@ -59,42 +59,41 @@ export const fakeEngine = (options: FakeOptions): FakeEngine => {
   const waited: number[] = []
   const calls: string[] = []
   let disposed = 0
-  const recorded: NativeChunk[] = []
-  const captures = [...(options.captures ?? [])]
-  let done = 0
-  let cancelled = false
-  const guard = (): void => {
-    if (cancelled) throw new NativeError('ERR_CANCELLED', 'cancelled')
-  }
-  const run: NativeRun = {
-    fill: async () => {
-      guard()
-      calls.push('fill')
-      return 1
-    },
-    advance: async (_maxSteps, _maxMs, waitedNs): Promise<AdvanceResult> => {
-      calls.push('advance')
-      waited.push(waitedNs)
-      await new Promise((resolve) => setImmediate(resolve))
-      guard()
-      if (done === options.failAt) throw options.error ?? new NativeError('ERR_ENGINE', 'it broke')
-      recorded.push(spans(done, options.spansPerStep ?? 1), stepRow(done))
-      done++
-      return { stepsDone: done, finished: done === options.steps, ringsFull: false }
-    },
-    drain: () => recorded.splice(0),
-    takeCaptures: () => captures.splice(0),
-    dropped: () => 0,
-    cancel: () => {
-      cancelled = true
-    },
-    dispose: () => {
-      disposed++
-    },
-  }
   const createRun = (): NativeRun => {
     if (options.createError !== undefined) throw options.createError
-    return run
+    const recorded: NativeChunk[] = []
+    const captures = [...(options.captures ?? [])]
+    let done = 0
+    let cancelled = false
+    const guard = (): void => {
+      if (cancelled) throw new NativeError('ERR_CANCELLED', 'cancelled')
+    }
+    return {
+      fill: async () => {
+        guard()
+        calls.push('fill')
+        return 1
+      },
+      advance: async (_maxSteps, _maxMs, waitedNs): Promise<AdvanceResult> => {
+        calls.push('advance')
+        waited.push(waitedNs)
+        await new Promise((resolve) => setImmediate(resolve))
+        guard()
+        if (done === options.failAt) throw options.error ?? new NativeError('ERR_ENGINE', 'it broke')
+        recorded.push(spans(done, options.spansPerStep ?? 1), stepRow(done))
+        done++
+        return { stepsDone: done, finished: done === options.steps, ringsFull: false }
+      },
+      drain: () => recorded.splice(0),
+      takeCaptures: () => captures.splice(0),
+      dropped: () => 0,
+      cancel: () => {
+        cancelled = true
+      },
+      dispose: () => {
+        disposed++
+      },
+    }
   }
   return { addon: fakeAddon(createRun), waited, calls, disposed: () => disposed }
 }
