@@ -21,6 +21,7 @@ const nativeSources = () =>
 const checks = () => [
   ['biome', () => run(bin('biome'), ['check', '--error-on-warnings', '--max-diagnostics=50'])],
   ['tsc', () => run(bin('tsc'), ['-b'])],
+  ['tsc for set-up', () => run(bin('tsc'), ['-p', 'main/setup'])],
   ['tsc for Electron 25', () => run(bin('tsc'), ['-p', 'main/tsconfig.electron25.json'])],
   [
     'clang-format',

@@ -99,14 +99,18 @@ const officialInstaller = async () => {
       }),
     )
   } catch (error) {
-    const why = (error instanceof Error ? error.message : String(error)).match(
-      /\b(?:E[A-Z]{4,}|HTTP\w*Error|status code \d+)\b.*/,
-    )?.[0]
-    say(`the download of Electron did not work${why === undefined ? '' : ` (${why.slice(0, 80)})`}`)
+    say(`the download of Electron did not work${causeOf(error)}`)
     writeWhole(failureStamp(), '')
     return undefined
   }
   return officialDist('official installer')
+}
+
+/** The one line of an installer's stack that says why. @param {unknown} error */
+const causeOf = (error) => {
+  const lines = String(error instanceof Error ? error.message : error).split('\n')
+  const cause = lines.find((line) => /\b(E[A-Z]{5,}|\w*Error)\b/.test(line))
+  return cause === undefined ? '' : ` (${cause.trim().slice(0, 120)})`
 }
 
 const fallbackFolder = () => join(cacheFolder(), `electron-${FALLBACK.version}-linux-x64`)

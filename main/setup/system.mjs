@@ -3,7 +3,7 @@
 import { SetupError, step } from './report.mjs'
 import { output, programPath, run } from './shell.mjs'
 
-const OLDEST_NODE = [20, 19]
+const OLDEST_NODE = /** @type {const} */ ([20, 19])
 
 /** Refuses a Node that is too old. */
 export const checkNode = () => {
