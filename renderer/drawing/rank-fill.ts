@@ -2,6 +2,8 @@ import type { Theme } from '../theme/colours.ts'
 import { rankColour, rankInk, rankPattern } from '../theme/colours.ts'
 
 const TILE = 8
+/** Side from which a hatch can be told from noise. */
+const MIN_HATCHED = 4
 
 /** Lines over a rank's colour that tell ranks of the same hue apart; null for the first sixteen. */
 const hatchOf = (ctx: CanvasRenderingContext2D, rank: number, theme: Theme): CanvasPattern | null => {
@@ -44,7 +46,7 @@ export const rankPainter = (ctx: CanvasRenderingContext2D, theme: Theme): RankPa
     const { colour, hatch } = fillOf(rank)
     ctx.fillStyle = colour
     ctx.fillRect(x, y, width, height)
-    if (hatch === null) return
+    if (hatch === null || width < MIN_HATCHED || height < MIN_HATCHED) return
     ctx.fillStyle = hatch
     ctx.fillRect(x, y, width, height)
   }

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { useCanvas } from '../../drawing/canvas.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useTheme } from '../../theme/use-theme.ts'
-import { drawHeat, HEAT_EDGE, mapGrid } from './draw-heat.ts'
+import { drawHeat, HEAT_EDGE, mapGrid, mapHeight } from './draw-heat.ts'
 import { heatHit } from './heat.ts'
 import type { CaptureShape } from './model.ts'
 import { sciText } from './Verdicts.tsx'
@@ -55,6 +55,7 @@ export const ErrorMap = ({ capture, row, head }: Props) => {
         ref={canvas}
         role="img"
         data-testid="merge-map"
+        style={{ height: mapHeight(capture.rows) }}
         aria-label={`Relative error of ${capture.rows} rows and ${capture.heads} heads; arrow keys move the picked one`}
         onPointerMove={(event) => setHovered(cellAt(event))}
         onPointerLeave={() => setHovered(null)}

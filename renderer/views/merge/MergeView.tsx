@@ -18,10 +18,10 @@ export const MergeView = () => {
   useMergeInspector(state)
   if (run === null || state.choice === null) return <NoRun />
   if (state.choice.kind === 'missing') return <MissingCapture run={run} choice={state.choice} />
-  const { capture, model, input, row, head, error } = state
+  const { capture, model, input, row, head, wanted, error } = state
   return (
     <section className="merge" aria-label="Merge">
-      <Toolbar run={run} captured={state.choice.key} capture={capture} row={row} head={head} />
+      <Toolbar run={run} captured={state.choice.key} capture={capture} row={wanted.row} head={wanted.head} />
       {error === null ? null : (
         <p className="merge-error" role="alert">
           {error}

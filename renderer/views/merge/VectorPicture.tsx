@@ -20,11 +20,13 @@ export const VectorPicture = ({ model, input, width }: Props) => {
   const rank = useSelection((s) => s.rank)
   const [entry, setEntry] = useState<number | null>(null)
   const truth = model.reference ?? model.recomputed
+  const truthName = model.reference === null ? 'this merge' : 'reference'
   const part = rank === null ? undefined : model.ranks[rank]
   const share = part === undefined ? null : shareOf(input, width, part.rank, part.weight)
   const scene: VectorScene = {
     merged: model.merged,
     truth,
+    truthName,
     share,
     rank: part?.rank ?? null,
     entry,
@@ -33,12 +35,11 @@ export const VectorPicture = ({ model, input, width }: Props) => {
     (ctx, w, h) => drawVector(ctx, w, h, theme, scene),
     [theme, model, input, rank, entry],
   )
-  const truthName = model.reference === null ? 'this merge' : 'reference'
   return (
     <figure className="merge-vector">
       <figcaption>
         <span>
-          Merged vector of head on rank {model.mergedRank}, and its error against{' '}
+          Merged vector, kept by rank {model.mergedRank}, and its error against{' '}
           {model.reference === null ? 'this merge (the capture has no reference)' : 'the reference'}
         </span>
         <span className="num merge-note" data-testid="merge-entry">

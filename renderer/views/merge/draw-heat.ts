@@ -1,6 +1,6 @@
 import { inkOf } from '../../drawing/ink.ts'
 import { nanPattern, sequentialColour, type Theme } from '../../theme/colours.ts'
-import { HEAT_MIN_EXPONENT, type HeatGrid, heatGrid, heatOf, worstRow } from './heat.ts'
+import { HEAT_MIN_EXPONENT, type HeatGrid, heatGrid, heatOf, MAX_CELL_HEIGHT, worstRow } from './heat.ts'
 import type { CaptureShape } from './model.ts'
 
 type Context = CanvasRenderingContext2D
@@ -74,7 +74,7 @@ const drawLegend = (ctx: Context, width: number, top: number, theme: Theme, text
   ctx.fillStyle = nanPattern(ctx, theme)
   ctx.fillRect(right + 26, top + 4, 18, 12)
   ctx.fillStyle = text
-  ctx.fillText('NaN, unchecked', right + 50, top + 10)
+  ctx.fillText('NaN', right + 50, top + 10)
 }
 
 export const drawHeat = (
@@ -108,3 +108,6 @@ export const drawHeat = (
 /** The grid of a map on a canvas of this size, below the head numbers and above the legend. */
 export const mapGrid = (capture: CaptureShape, width: number, height: number): HeatGrid =>
   heatGrid(capture.rows, capture.heads, width - HEAT_EDGE.left, height - HEAT_EDGE.top - LEGEND)
+
+/** Height at which every row has a cell of full height; the map is scaled down where that is not free. */
+export const mapHeight = (rows: number): number => HEAT_EDGE.top + LEGEND + rows * MAX_CELL_HEIGHT

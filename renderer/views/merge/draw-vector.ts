@@ -12,7 +12,9 @@ const BOTTOM = 16
 
 export interface VectorScene {
   readonly merged: ArrayLike<number>
+  /** What the merged vector is held against, and its name. */
   readonly truth: ArrayLike<number>
+  readonly truthName: string
   /** The selected rank's share of the merged vector; null when no rank is selected. */
   readonly share: ArrayLike<number> | null
   readonly rank: number | null
@@ -102,7 +104,7 @@ const drawErrors = (ctx: Context, scene: VectorScene, area: Area, theme: Theme, 
 const drawLegend = (ctx: Context, scene: VectorScene, area: Area, theme: Theme, ink: Ink): void => {
   const entries: [string, string][] = [
     ['merged', ink.accent],
-    ['truth', ink.text2],
+    [scene.truthName, ink.text2],
     ...(scene.rank === null
       ? []
       : ([[`share of rank ${scene.rank}`, rankColour(scene.rank, theme)]] as [string, string][])),

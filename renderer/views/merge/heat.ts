@@ -18,6 +18,9 @@ export interface HeatGrid {
   readonly cellHeight: number
 }
 
+/** Pixels of a row where there is room. */
+export const MAX_CELL_HEIGHT = 22
+
 export const heatGrid = (rows: number, heads: number, width: number, height: number): HeatGrid => {
   const rowsPerCell = Math.max(1, Math.ceil(rows / Math.max(1, Math.floor(height / 3))))
   const cellRows = Math.ceil(rows / rowsPerCell)
@@ -27,7 +30,7 @@ export const heatGrid = (rows: number, heads: number, width: number, height: num
     rowsPerCell,
     cellRows,
     cellWidth: width / Math.max(1, heads),
-    cellHeight: Math.min(18, height / Math.max(1, cellRows)),
+    cellHeight: Math.min(MAX_CELL_HEIGHT, height / Math.max(1, cellRows)),
   }
 }
 

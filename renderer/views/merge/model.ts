@@ -56,12 +56,15 @@ const normOf = (values: ArrayLike<number>, from: number, count: number): number 
   return Math.sqrt(sum)
 }
 
+/** Without keys a partial must be neutral: out 0, and an lse that merges read as nothing. */
 const troubleOf = (state: LseState, weight: number, norm: number, visibleKeys: number): string | null => {
-  if (state === 'finite' && visibleKeys === 0) return 'an lse without keys'
-  if (state === 'nan') return visibleKeys > 0 ? 'lse is NaN: its keys are lost' : 'lse is NaN'
-  if (state !== 'finite' && visibleKeys > 0) return 'keys, but no lse'
-  if (weight > 0 && Number.isNaN(norm)) return 'NaN goes into the result'
-  return null
+  if (visibleKeys === 0) {
+    if (state === 'finite') return 'an lse without keys'
+    return norm === 0 ? null : 'out is not 0 without keys'
+  }
+  if (state === 'nan') return 'lse is NaN: its keys are lost'
+  if (state !== 'finite') return 'keys, but no lse'
+  return weight > 0 && Number.isNaN(norm) ? 'NaN goes into the result' : null
 }
 
 /** `visibleKeys`: keys that the row sees on each rank. */

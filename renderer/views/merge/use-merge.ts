@@ -1,6 +1,8 @@
+import { useMemo } from 'react'
+import type { RunInfo } from '../../../app/protocol/store.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useSession } from '../../state/session.ts'
-import { useStoreQuery } from '../../state/store-client.ts'
+import { useAnswer } from '../../state/use-answer.ts'
 import { type CaptureKey, type Choice, chosenCapture, chosenRow, within } from './choice.ts'
 import { type CaptureShape, type MergeInput, type MergeModel, mergeModel } from './model.ts'
 
@@ -9,6 +11,8 @@ export interface MergeState {
   /** null without an open run. */
   readonly choice: Choice | null
   readonly capture: CaptureShape | null
+  /** What was asked for; row and head are what is shown and follow it. */
+  readonly wanted: { readonly row: number; readonly head: number }
   readonly row: number
   readonly head: number
   readonly input: MergeInput | null
@@ -19,30 +23,55 @@ export interface MergeState {
 
 const keyOf = (choice: Choice | null): CaptureKey | null => (choice?.kind === 'captured' ? choice.key : null)
 
+/** The capture that is shown, or null while it is not the wanted one. */
+const useCapture = (run: RunInfo | null, key: CaptureKey | null) => {
+  const params = run === null || key === null ? null : { run: run.id, step: key.step, layer: key.layer }
+  const { answer, error, loading } = useAnswer('capture', params)
+  const same =
+    answer !== null &&
+    params !== null &&
+    answer.params.run === params.run &&
+    answer.params.step === params.step &&
+    answer.params.layer === params.layer
+  return { params, capture: same ? answer.data : null, error, loading }
+}
+
+/**
+ * The state for what is selected. While the vectors of another row load, row, head and model stay together at
+ * what was answered last.
+ */
 export const useMerge = (): MergeState => {
   const run = useSession((s) => s.openRun)
-  const { step, layer, request, qIndex, head: wantedHead } = useSelection()
+  const { step, layer, request, qIndex, head } = useSelection()
   const choice = run === null ? null : chosenCapture(run.captures, step, layer, Math.max(0, run.steps - 1))
-  const key = keyOf(choice)
-  const captured = run === null || key === null ? null : { run: run.id, ...key }
-  const shape = useStoreQuery('capture', captured)
-  const capture = captured === null ? null : (shape.data ?? null)
-  const row = capture === null ? 0 : chosenRow(capture, request, qIndex)
-  const head = capture === null ? 0 : within(wantedHead ?? 0, capture.heads)
-  const vectors = useStoreQuery(
-    'mergeRow',
-    captured === null || capture === null || capture.rows === 0 ? null : { ...captured, row, head },
+  const { params, capture, error, loading } = useCapture(run, keyOf(choice))
+  const wanted =
+    params === null || capture === null || capture.rows === 0
+      ? null
+      : { ...params, row: chosenRow(capture, request, qIndex), head: within(head ?? 0, capture.heads) }
+  const vectors = useAnswer('mergeRow', wanted)
+  const { answer } = vectors
+  const fits =
+    answer !== null &&
+    wanted !== null &&
+    answer.params.run === wanted.run &&
+    answer.params.step === wanted.step &&
+    answer.params.layer === wanted.layer
+  const input = fits ? answer.data : null
+  const row = fits ? answer.params.row : (wanted?.row ?? 0)
+  const model = useMemo(
+    () => (input === null || capture === null ? null : mergeModel(input, capture, row)),
+    [input, capture, row],
   )
-  const input = captured === null ? null : (vectors.data ?? null)
-  const fits = input !== null && capture !== null && input.lse.length === capture.ranks
   return {
     choice,
     capture,
+    wanted: { row: wanted?.row ?? 0, head: wanted?.head ?? 0 },
     row,
-    head,
+    head: fits ? answer.params.head : (wanted?.head ?? 0),
     input,
-    model: fits ? mergeModel(input, capture, row) : null,
-    loading: shape.loading || vectors.loading,
-    error: shape.error ?? vectors.error ?? null,
+    model,
+    loading: loading || vectors.loading,
+    error: error ?? vectors.error,
   }
 }

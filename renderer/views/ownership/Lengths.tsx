@@ -22,8 +22,8 @@ export const Lengths = ({ layout, recorded }: Props) => {
     <aside className="ownership-lengths panel" aria-label="Local lengths">
       <header className="ownership-lengths-head">
         <span>rank</span>
-        <span>local length</span>
-        <span>pages</span>
+        <span className="num">local length</span>
+        <span className="num">pages</span>
       </header>
       <ul>
         {ranks.map(({ rank, localLen, localPages }) => (
@@ -35,6 +35,9 @@ export const Lengths = ({ layout, recorded }: Props) => {
               data-testid={`ownership-length-${rank}`}
               onClick={() => select({ rank: selected === rank ? null : rank })}
             >
+              <span className="ownership-newest" title="owner of the newest token">
+                {rank === newestOwner ? '▸' : ''}
+              </span>
               <RankChip rank={rank} />
               <span className="ownership-length-bar">
                 <span
@@ -43,12 +46,16 @@ export const Lengths = ({ layout, recorded }: Props) => {
               </span>
               <span className="num">{formatInt(localLen)}</span>
               <span className="num ownership-length-pages">{formatInt(localPages)}</span>
-              <span className="ownership-newest">{rank === newestOwner ? 'newest' : ''}</span>
             </button>
           </li>
         ))}
       </ul>
       <footer>
+        {newestOwner === null ? null : (
+          <p data-testid="ownership-newest">
+            <span className="ownership-newest">▸</span> newest token on rank {newestOwner}
+          </p>
+        )}
         <p>
           <span>sum</span>
           <span className="num" data-testid="ownership-sum">

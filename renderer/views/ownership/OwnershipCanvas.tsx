@@ -10,6 +10,7 @@ import { geometryOf, type Hit, hitAt, type Point } from './geometry.ts'
 import { HoverCard } from './HoverCard.tsx'
 import { movedToken } from './selection-moves.ts'
 import type { ViewportControl } from './use-viewport.ts'
+import { positionAt } from './viewport.ts'
 
 interface Props {
   readonly layout: LayoutRequest
@@ -52,17 +53,24 @@ export const OwnershipCanvas = ({ layout, pages, hasRun, viewport }: Props) => {
     (ctx, width, height) => {
       const geometry = geometryOf(width, height, dcp)
       viewport.setWidth(geometry.plotWidth)
-      const view = viewport.at(geometry.plotWidth)
-      drawOwnership(ctx, width, height, theme, { len, paging: layout, view, pages, hovered, selected, rank })
+      drawOwnership(ctx, width, height, theme, {
+        len,
+        paging: layout,
+        view: viewport.view,
+        pages,
+        hovered,
+        selected,
+        rank,
+      })
     },
-    [layout, theme, viewport, pages, hovered, selected, rank],
+    [layout, theme, viewport.view.start, viewport.view.scale, pages, hovered, selected, rank],
   )
 
   const hit = (point: Point): Hit => {
     const element = canvas.current
     if (element === null) return { kind: 'nothing' }
     const geometry = geometryOf(element.clientWidth, element.clientHeight, dcp)
-    return hitAt(point, viewport.at(geometry.plotWidth), geometry, len, layout)
+    return hitAt(point, viewport.view, geometry, len, layout)
   }
 
   const act = (what: Hit): void => {
@@ -74,7 +82,7 @@ export const OwnershipCanvas = ({ layout, pages, hasRun, viewport }: Props) => {
         select({ rank: what.rank === rank ? null : what.rank })
         return
       case 'overview':
-        viewport.pan((what.position - middle(viewport)) * viewport.at(viewport.width()).scale)
+        viewport.pan((what.position - positionAt(viewport.width / 2, viewport.view)) * viewport.view.scale)
         return
       case 'nothing':
         return
@@ -138,11 +146,6 @@ export const OwnershipCanvas = ({ layout, pages, hasRun, viewport }: Props) => {
       )}
     </div>
   )
-}
-
-const middle = (viewport: ViewportControl): number => {
-  const { start, scale } = viewport.at(viewport.width())
-  return start + viewport.width() / scale / 2
 }
 
 const viewportKey = (code: string, viewport: ViewportControl, selected: number | null): boolean => {

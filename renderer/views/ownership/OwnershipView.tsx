@@ -1,6 +1,7 @@
 import '../../controls/controls.css'
 import './ownership.css'
 import { useSelection } from '../../state/selection.ts'
+import { extentOf } from './geometry.ts'
 import { Lengths } from './Lengths.tsx'
 import { OwnershipCanvas } from './OwnershipCanvas.tsx'
 import { sourceText } from './source.ts'
@@ -17,7 +18,7 @@ export const OwnershipView = () => {
   const shown = useShown()
   const layout = shown.source.ok ? shown.source.layout : null
   const token = useSelection((s) => s.token)
-  const viewport = useViewport(layout?.len ?? 0)
+  const viewport = useViewport(layout === null ? 0 : extentOf(layout.len, layout))
   useOwnershipInspector(layout, shown, token)
   return (
     <section className="ownership" aria-label="Ownership">

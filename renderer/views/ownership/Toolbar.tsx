@@ -67,7 +67,7 @@ export const Toolbar = ({ shown, viewport }: Props) => {
             </button>
           </span>
           <span className="ownership-detail" data-testid="ownership-detail">
-            {detailText(stripOf(viewport.at(viewport.width()), viewport.width(), layout.len, layout), layout)}
+            {detailText(stripOf(viewport.view, viewport.width, layout.len, layout), layout)}
           </span>
         </>
       )}

@@ -43,16 +43,21 @@ const drawNewest = (ctx: Context, scene: Scene): void => {
   const below = shardBox(len - 1, view, geometry, paging)
   const x = above.x + above.width / 2
   const y = above.y + above.height
+  const right = geometry.left + geometry.plotWidth
   ctx.fillStyle = ink.accent
+  ctx.textAlign = 'right'
+  if (x > right) {
+    ctx.fillText('newest ▸', right - 4, y + 10)
+    return
+  }
   ctx.beginPath()
   ctx.moveTo(x, y + 2)
   ctx.lineTo(x - 5, y + 9)
   ctx.lineTo(x + 5, y + 9)
   ctx.fill()
   outline(ctx, below, ink.accent, 1)
-  ctx.textAlign = 'right'
-  const right = Math.min(x - 8, geometry.left + geometry.plotWidth - 4)
-  if (right - 80 > geometry.left) ctx.fillText('newest', right, y + 9)
+  ctx.textAlign = x - 80 > geometry.left ? 'right' : 'left'
+  ctx.fillText('newest', x + (ctx.textAlign === 'right' ? -8 : 8), y + 10)
 }
 
 export const drawMarks = (ctx: Context, scene: Scene): void => {

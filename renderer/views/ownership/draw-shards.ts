@@ -1,4 +1,4 @@
-import { localLength, newestOwner } from '../../../app/dcp/ownership.ts'
+import { globalIndex, localLength, newestOwner } from '../../../app/dcp/ownership.ts'
 import { tableWidth } from '../../../app/dcp/pages.ts'
 import { formatInt } from '../../drawing/format.ts'
 import { rankInk } from '../../theme/colours.ts'
@@ -37,14 +37,24 @@ const columnText = (column: number, width: number, scene: Scene): string => {
 /** Least pixels between page borders that are drawn. */
 const MIN_COLUMN = 5
 
+const drawColumnCount = (ctx: Context, count: number, { geometry, ink, paging }: Scene): void => {
+  const { left, plotWidth, columns } = geometry
+  ctx.fillStyle = ink.text2
+  const text = `${formatInt(count)} columns of ${formatInt(paging.page * paging.dcp)} tokens; zoom in for pages`
+  ctx.fillText(text, left + plotWidth / 2, columns.top + columns.height / 2)
+}
+
 /** Virtual pages with the physical page that holds their part on every rank. */
 export const drawColumns = (ctx: Context, scene: Scene): void => {
   const { geometry, ink, paging, view } = scene
   const { columns } = geometry
   const width = paging.page * paging.dcp * view.scale
   ctx.textAlign = 'center'
-  if (width < MIN_COLUMN) return
   const [first, end] = columnsInView(scene)
+  if (width < MIN_COLUMN) {
+    drawColumnCount(ctx, end - first, scene)
+    return
+  }
   for (let column = first; column < end; column++) {
     const x = columnX(column, scene)
     const left = Math.max(x, geometry.left)
@@ -92,7 +102,7 @@ const drawBorders = (ctx: Context, scene: Scene): void => {
   for (let column = first; column <= end; column++) line(columnX(column, scene), key >= 6 ? 3 : 1)
 }
 
-/** Local indices inside the keys, where there is room. */
+/** Local indices inside the keys, and the token of each below it, where there is room. */
 const drawKeys = (ctx: Context, rank: number, scene: Scene): void => {
   const { geometry, paging, view, len, theme } = scene
   const { top, row, bar } = geometry.shards
@@ -101,21 +111,22 @@ const drawKeys = (ctx: Context, rank: number, scene: Scene): void => {
   const first = Math.max(0, Math.floor(view.start / paging.dcp))
   const end = Math.min(held, Math.ceil(positionAt(geometry.plotWidth, view) / paging.dcp))
   if (bar < 13 || !fits(formatInt(Math.max(0, end - 1)), width)) return
+  const both = bar >= 34 && fits(`t ${formatInt(Math.max(0, len - 1))}`, width)
   ctx.fillStyle = rankInk(rank, theme)
   ctx.textAlign = 'center'
-  for (let local = first; local < end; local++)
-    ctx.fillText(
-      formatInt(local),
-      geometry.left + localX(local + 0.5, view, paging.dcp),
-      top + rank * row + bar / 2 + 0.5,
-    )
+  for (let local = first; local < end; local++) {
+    const x = geometry.left + localX(local + 0.5, view, paging.dcp)
+    const y = top + rank * row + bar / 2 + 0.5
+    ctx.fillText(formatInt(local), x, both ? y - 8 : y)
+    if (both) ctx.fillText(`t ${formatInt(globalIndex(local, rank, paging))}`, x, y + 8)
+  }
 }
 
 const drawShardLabel = (ctx: Context, rank: number, scene: Scene): void => {
   const { geometry, paint, theme, ink } = scene
   const { top, row, bar } = geometry.shards
   const y = top + rank * row
-  const chip = { x: 16, width: 24, height: Math.min(bar, 16) }
+  const chip = { x: 20, width: 24, height: Math.min(bar, 16) }
   const offset = (bar - chip.height) / 2
   paint(rank, chip.x, y + offset, chip.width, chip.height)
   if (scene.rank === rank) {
@@ -123,10 +134,21 @@ const drawShardLabel = (ctx: Context, rank: number, scene: Scene): void => {
     ctx.lineWidth = 2
     ctx.strokeRect(chip.x - 2, y + offset - 2, chip.width + 4, chip.height + 4)
   }
-  if (row < 11) return
+  if (row < 11) {
+    drawSparseLabel(ctx, rank, y + bar / 2, scene)
+    return
+  }
   ctx.fillStyle = rankInk(rank, theme)
   ctx.textAlign = 'center'
   ctx.fillText(String(rank), chip.x + chip.width / 2, y + bar / 2 + 0.5)
+}
+
+/** Where rows are too narrow for a number in each chip, every few ranks have theirs beside it. */
+const drawSparseLabel = (ctx: Context, rank: number, y: number, { geometry, ink }: Scene): void => {
+  if (rank % Math.ceil(14 / geometry.shards.row) !== 0) return
+  ctx.fillStyle = ink.text2
+  ctx.textAlign = 'right'
+  ctx.fillText(String(rank), 15, y)
 }
 
 /** One row a rank: the keys that it holds, in the pages that it has. */
@@ -146,6 +168,6 @@ export const drawShards = (ctx: Context, scene: Scene): void => {
   const newest = newestOwner(len, paging)
   if (newest === null) return
   ctx.fillStyle = scene.ink.accent
-  ctx.textAlign = 'right'
-  ctx.fillText('▸', 14, shards.top + newest * shards.row + shards.bar / 2)
+  ctx.textAlign = 'left'
+  ctx.fillText('▸', geometry.left - 7, shards.top + newest * shards.row + shards.bar / 2)
 }

@@ -1,6 +1,6 @@
 import { formatInt } from '../../drawing/format.ts'
 import { rankInk } from '../../theme/colours.ts'
-import type { Geometry } from './geometry.ts'
+import { extentOf, type Geometry } from './geometry.ts'
 import type { Scene } from './scene.ts'
 import { type Band, type Run, stripOf } from './strip.ts'
 import { ticksOf } from './ticks.ts'
@@ -24,14 +24,15 @@ export const drawRowLabel = (ctx: Context, text: string, y: number, scene: Scene
 export const drawOverview = (ctx: Context, scene: Scene): void => {
   const { geometry, ink, view, len } = scene
   const { left, plotWidth, overview } = geometry
+  const extent = extentOf(len, scene.paging)
+  if (extent === 0) return
+  const place = (token: number): number => left + (token / extent) * plotWidth
   ctx.fillStyle = ink.bg2
-  ctx.fillRect(left, overview.top, plotWidth, overview.height)
-  if (len === 0) return
-  const place = (token: number): number => left + (token / len) * plotWidth
+  ctx.fillRect(left, overview.top, place(len) - left, overview.height)
   const from = place(view.start)
-  const to = place(Math.min(len, positionAt(plotWidth, view)))
+  const to = place(Math.min(extent, positionAt(plotWidth, view)))
   ctx.fillStyle = ink.line
-  ctx.fillRect(from, overview.top, Math.max(2, to - from), overview.height)
+  ctx.fillRect(from, overview.top + 2, Math.max(2, to - from), overview.height - 4)
   if (scene.selected === null) return
   ctx.fillStyle = ink.accent
   ctx.fillRect(place(scene.selected) - 1, overview.top - 2, 2, overview.height + 4)
@@ -72,21 +73,42 @@ const drawRun = (ctx: Context, run: Run, scene: Scene, single: boolean): void =>
   if (both) ctx.fillText(token, middle, strip.top + strip.height * 0.3)
 }
 
+/** Bands stand on whole pixels: half-covered edges would show as stripes that mean nothing. */
 const drawBand = (band: Band, { geometry, paint }: Scene): void => {
   const { left, strip } = geometry
+  const from = Math.round(left + band.x)
+  const width = Math.max(1, Math.round(left + band.x + band.width) - from)
   let y = strip.top
   for (const [rank, share] of band.shares.entries()) {
     const height = (share / band.count) * strip.height
-    if (height > 0) paint(rank, left + band.x, y, band.width + 0.5, height)
+    if (height > 0) paint(rank, from, y, width, height)
     y += height
   }
+}
+
+/** Neighbours with equal shares as one band: they look the same, and there are few of them. */
+const joined = (bands: readonly Band[]): Band[] => {
+  const wide: Band[] = []
+  for (const band of bands) {
+    const last = wide.at(-1)
+    const same = last?.shares.every((s, r) => s * band.count === (band.shares[r] ?? 0) * last.count) ?? false
+    if (last === undefined || !same) wide.push(band)
+    else
+      wide[wide.length - 1] = {
+        ...last,
+        count: last.count + band.count,
+        shares: last.shares.map((s, r) => s + (band.shares[r] ?? 0)),
+        width: last.width + band.width,
+      }
+  }
+  return wide
 }
 
 /** Tokens, runs of one owner, or shares of the ranks, as the zoom allows. */
 export const drawStrip = (ctx: Context, scene: Scene): void => {
   const { geometry, view, len, paging } = scene
   const strip = stripOf(view, geometry.plotWidth, len, paging)
-  if (strip.kind === 'shares') for (const band of strip.bands) drawBand(band, scene)
+  if (strip.kind === 'shares') for (const band of joined(strip.bands)) drawBand(band, scene)
   else for (const run of strip.runs) drawRun(ctx, run, scene, strip.kind === 'cells')
 }
 

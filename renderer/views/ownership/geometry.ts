@@ -1,4 +1,4 @@
-import { globalIndex, localIndex, owner } from '../../../app/dcp/ownership.ts'
+import { globalIndex, localIndex, localLength, owner } from '../../../app/dcp/ownership.ts'
 import type { Paging } from '../../../app/dcp/types.ts'
 import { positionAt, type Viewport, xOf } from './viewport.ts'
 
@@ -33,7 +33,7 @@ const SHARDS_TOP = 152
 
 /** Layout for `dcp` ranks; `row` is the pitch of a shard and `bar` what of it is drawn. */
 export const geometryOf = (width: number, height: number, dcp: number): Geometry => {
-  const row = Math.min(34, Math.max(5, (height - SHARDS_TOP - 12) / dcp))
+  const row = Math.min(88, Math.max(5, (height - SHARDS_TOP - 12) / dcp))
   return {
     width,
     height,
@@ -52,6 +52,13 @@ export const geometryOf = (width: number, height: number, dcp: number): Geometry
  * below the borders of their virtual page.
  */
 export const localX = (local: number, view: Viewport, dcp: number): number => xOf(local * dcp, view)
+
+/**
+ * Tokens that the picture spans: the request, or more where the last round is not full and a shard reaches
+ * beyond the end of the strip.
+ */
+export const extentOf = (len: number, paging: Paging): number =>
+  Math.max(len, localLength(len, 0, paging) * paging.dcp)
 
 export interface Point {
   readonly x: number
@@ -103,7 +110,7 @@ export const hitAt = (
   const inPlot = x >= geometry.left && x < geometry.left + geometry.plotWidth
   const position = positionAt(x - geometry.left, view)
   if (inPlot && within(y, { top: 0, height: geometry.ruler.top }))
-    return { kind: 'overview', position: ((x - geometry.left) / geometry.plotWidth) * len }
+    return { kind: 'overview', position: ((x - geometry.left) / geometry.plotWidth) * extentOf(len, paging) }
   if (inPlot && within(y, geometry.strip)) return tokenHit(Math.floor(position), len, 'strip')
   const { top, row, bottom } = geometry.shards
   if (y < top || y >= bottom) return NOTHING

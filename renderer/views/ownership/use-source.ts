@@ -2,7 +2,7 @@ import { contextLens } from '../../../app/run/engine-config.ts'
 import { useRunForm } from '../../state/form.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useSession } from '../../state/session.ts'
-import { useStoreQuery } from '../../state/store-client.ts'
+import { useAnswer } from '../../state/use-answer.ts'
 import { useCalculator } from './calculator.ts'
 import { type EngineLengths, engineLengths } from './engine-lengths.ts'
 import { type CalculatorFields, fieldsOfDraft, type Source, sourceOfFields, sourceOfRun } from './source.ts'
@@ -51,8 +51,17 @@ const useRunPart = () => {
     steps: open.steps,
     step: inRange(step, open.steps, open.steps - 1),
   }
-  return { config, part }
+  const rows = requests * config.workload.qLen * config.parallel.dcpSize
+  return { config, part, rows, status: open.manifest.status }
 }
+
+interface StepOfRun {
+  readonly run: string
+  readonly step: number
+}
+
+const isOf = (answered: StepOfRun | undefined, at: StepOfRun | null): boolean =>
+  at !== null && answered?.run === at.run && answered.step === at.step
 
 /** What the view shows: the selected request and step of the open run, else the calculator's fields. */
 export const useShown = (): Shown => {
@@ -61,23 +70,28 @@ export const useShown = (): Shown => {
   const run = useRunPart()
   const fields = { ...fieldsOfDraft(draft), ...edits }
   const part = run?.part ?? null
-  const stepParams = part === null || part.steps === 0 ? null : { run: part.id, step: part.step }
-  const rowCount =
-    run === null ? 0 : run.part.requests * run.config.workload.qLen * run.config.parallel.dcpSize
-  const table = useStoreQuery(
+  const at = part === null || part.steps === 0 ? null : { run: part.id, step: part.step }
+  const again = run?.status ?? ''
+  const table = useAnswer(
     'blockTable',
-    stepParams === null ? null : { ...stepParams, request: part?.request ?? 0 },
+    at === null || part === null ? null : { ...at, request: part.request },
+    again,
   )
-  const rows = useStoreQuery(
+  const rows = useAnswer(
     'rows',
-    stepParams === null || rowCount > MAX_ROWS ? null : { ...stepParams, layer: 0 },
+    at === null || (run?.rows ?? 0) > MAX_ROWS ? null : { ...at, layer: 0 },
+    again,
   )
+  const tableFits = isOf(table.answer?.params, at) && table.answer?.params.request === part?.request
   return {
     source: run === null ? sourceOfFields(fields) : sourceOfRun(run.config, run.part.request, run.part.step),
     run: part,
     fields,
-    pages: stepParams === null ? null : (table.data?.pages ?? null),
-    recorded: part === null || rows.data == null ? null : engineLengths(rows.data, part.request),
-    error: table.error ?? rows.error ?? null,
+    pages: tableFits ? (table.answer?.data.pages ?? null) : null,
+    recorded:
+      part === null || rows.answer === null || !isOf(rows.answer.params, at)
+        ? null
+        : engineLengths(rows.answer.data, part.request),
+    error: table.error ?? rows.error,
   }
 }

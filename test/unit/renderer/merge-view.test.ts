@@ -78,6 +78,23 @@ describe('the model of a merge', () => {
     ])
   })
 
+  it('finds no fault in a rank without keys that is neutral, however its lse says so', () => {
+    const troubles = (out: number) =>
+      mergeModel(
+        input([0, -INF, INF, Number.NaN], [1, 1, 0, 0, 0, 0, out, out], [1, 1], null),
+        capture([1, 0, 0, 0]),
+        0,
+      ).ranks.map((r) => r.trouble)
+    expect(troubles(0)).toEqual([null, null, null, null])
+    expect(troubles(Number.NaN)).toEqual([null, null, null, 'out is not 0 without keys'])
+  })
+
+  it('tells the error of the partials from the error of the merge', () => {
+    const model = mergeModel(input([0], [2, 2], [2, 2], [1, 1]), capture([1]), 0)
+    expect(model.againstRecomputed.relative).toBe(0)
+    expect(model.partialsAgainstReference?.relative).toBe(1)
+  })
+
   it('splits the merged vector into shares that sum to it', () => {
     const row = input([0, Math.log(3)], [4, 8, 8, 16], [7, 14], null)
     const model = mergeModel(row, capture([1, 1]), 0)

@@ -1,9 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { globalIndex, owner } from '../../../app/dcp/ownership.ts'
+import { globalIndex, localLengths, owner } from '../../../app/dcp/ownership.ts'
 import { parseRunConfig } from '../../../app/run/parse.ts'
 import { factsOf } from '../../../renderer/views/ownership/facts.ts'
-import { geometryOf, hitAt, shardBox, stripBox } from '../../../renderer/views/ownership/geometry.ts'
+import {
+  extentOf,
+  geometryOf,
+  hitAt,
+  shardBox,
+  stripBox,
+} from '../../../renderer/views/ownership/geometry.ts'
 import { movedToken } from '../../../renderer/views/ownership/selection-moves.ts'
 import {
   fieldsOfDraft,
@@ -176,6 +182,23 @@ describe('pointing at the picture', () => {
     const y = geometry.shards.top + geometry.shards.row + 2
     expect(hitAt({ x: 5, y }, view, geometry, 8, paging)).toEqual({ kind: 'rank', rank: 1 })
     expect(hitAt({ x: 880, y }, view, geometry, 8, paging)).toEqual({ kind: 'nothing' })
+  })
+})
+
+describe('the span of the picture', () => {
+  it('covers the strip and every key of every shard', () => {
+    fc.assert(
+      fc.property(pagings, fc.integer({ min: 0, max: 10_000 }), (paging, len) => {
+        const extent = extentOf(len, paging)
+        expect(extent).toBeGreaterThanOrEqual(len)
+        expect(extent).toBeGreaterThanOrEqual(Math.max(...localLengths(len, paging)) * paging.dcp)
+      }),
+    )
+  })
+
+  it('is the request where the last round is full', () => {
+    expect(extentOf(64, { dcp: 4, interleave: 16, page: 64 })).toBe(64)
+    expect(extentOf(40, { dcp: 8, interleave: 16, page: 64 })).toBe(128)
   })
 })
 
