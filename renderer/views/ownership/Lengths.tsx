@@ -19,7 +19,7 @@ export const Lengths = ({ layout, recorded }: Props) => {
   const longest = Math.max(1, ...ranks.map((r) => r.localLen))
   const sum = ranks.reduce((total, r) => total + r.localLen, 0)
   return (
-    <aside className="ownership-lengths panel" aria-label="Local lengths">
+    <aside className="ownership-lengths" aria-label="Local lengths">
       <header className="ownership-lengths-head">
         <span>rank</span>
         <span className="num">local length</span>

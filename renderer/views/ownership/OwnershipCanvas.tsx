@@ -6,7 +6,7 @@ import { useSelection } from '../../state/selection.ts'
 import { useTheme } from '../../theme/use-theme.ts'
 import { drawOwnership } from './draw.ts'
 import { factsOf } from './facts.ts'
-import { geometryOf, type Hit, hitAt, type Point } from './geometry.ts'
+import { cardPlace, type Geometry, geometryOf, type Hit, hitAt, type Point } from './geometry.ts'
 import { HoverCard } from './HoverCard.tsx'
 import { movedToken } from './selection-moves.ts'
 import type { ViewportControl } from './use-viewport.ts'
@@ -22,6 +22,7 @@ interface Props {
 interface Hover {
   readonly token: number
   readonly at: Point
+  readonly geometry: Geometry
 }
 
 interface Drag {
@@ -112,7 +113,12 @@ export const OwnershipCanvas = ({ layout, pages, hasRun, viewport }: Props) => {
       return
     }
     const what = hit(point)
-    setHover(what.kind === 'token' ? { token: what.token, at: point } : null)
+    const { clientWidth, clientHeight } = event.currentTarget
+    setHover(
+      what.kind === 'token'
+        ? { token: what.token, at: point, geometry: geometryOf(clientWidth, clientHeight, dcp) }
+        : null,
+    )
   }
 
   return (
@@ -142,7 +148,12 @@ export const OwnershipCanvas = ({ layout, pages, hasRun, viewport }: Props) => {
         onPointerLeave={() => setHover(null)}
       />
       {hover === null || hovered === null ? null : (
-        <HoverCard at={hover.at} facts={factsOf(hovered, len, layout, pages)} hasTable={hasRun} />
+        <HoverCard
+          at={hover.at}
+          place={cardPlace(hover.at, hovered, viewport.view, hover.geometry, layout)}
+          facts={factsOf(hovered, len, layout, pages)}
+          hasTable={hasRun}
+        />
       )}
     </div>
   )

@@ -121,3 +121,27 @@ export const hitAt = (
     ? tokenHit(globalIndex(local, rank, paging), len, 'shard')
     : NOTHING
 }
+
+/** Where the card of a token stands beside the pointer: on the side that does not hide the line to its key. */
+export interface CardPlace {
+  readonly left: boolean
+  readonly above: boolean
+}
+
+const CARD = { width: 220, height: 170 } as const
+
+export const cardPlace = (
+  at: Point,
+  token: number,
+  view: Viewport,
+  geometry: Geometry,
+  paging: Paging,
+): CardPlace => {
+  const strip = stripBox(token, view, geometry)
+  const shard = shardBox(token, view, geometry, paging)
+  const leans = shard.x + shard.width / 2 > strip.x + strip.width / 2
+  const inShard = at.y >= geometry.shards.top
+  const wanted = inShard ? !leans : leans
+  const left = wanted ? at.x > CARD.width : at.x > geometry.width - CARD.width
+  return { left, above: at.y + CARD.height > geometry.height }
+}
