@@ -101,7 +101,7 @@ Examples:
   dcpscope run --preset deepseek-v2-lite --out /tmp/lite.dcp
   echo '{"parallel":{"dcpSize":2}}' | dcpscope run - --json
 
-Ctrl-C ends the run after the step in progress and keeps what was recorded; a second one ends it at once.
+Ctrl-C ends the run cleanly: the step in progress is dropped, what was recorded is kept. A second Ctrl-C kills it.
 The exit code is 1 when the check against the reference failed.`
 
 const QUERY_HELP = `

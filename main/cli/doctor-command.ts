@@ -94,7 +94,7 @@ export const doctorText = (report: DoctorReport): string => {
     `CUDA engine  ${engine(report.engines.cuda)}`,
     ...(report.gpus.length === 0 ? ['GPUs         none found'] : []),
     ...report.gpus.map((gpu) => `GPU          ${gpu.name}, ${gpu.memoryMiB} MiB, driver ${gpu.driver}`),
-    `Electron     ${electron.version === null ? 'none' : `${electron.version} (${electron.source})`}`,
+    `Electron     ${electron.version === null ? 'none' : `${electron.version}, ${electron.source}`}`,
     `Node         ${report.nodeVersion}`,
     ...(report.missing.length === 0 ? ['Missing      nothing'] : []),
     ...report.missing.map((what) => `Missing      ${what}`),

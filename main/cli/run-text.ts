@@ -6,31 +6,31 @@ import { textTable } from './text-table.ts'
 /** The summary of a run for a person: facts, then the stages in the order in which they run. */
 export const summaryText = (name: string, bundle: string, summary: RunSummary): string => {
   const { check, stepMs } = summary
-  const facts: [string, string][] = [
-    ['device', summary.device],
-    ['ranks', String(summary.ranks)],
-    ['steps', String(summary.steps)],
+  const measured: [string, string][] = [
     ['throughput', `${rate(summary.tokensPerSecond)}${label(summary)}`],
     ['step', `p50 ${fixed(stepMs.p50)} ms, p95 ${fixed(stepMs.p95)} ms`],
     ['check', checkText(check)],
     ['partials', `${check.nanRows} rows with NaN, ${check.emptyRows} rows without keys`],
+  ]
+  const facts: [string, string][] = [
+    ['device', summary.device],
+    ['ranks', String(summary.ranks)],
+    ['steps', summary.steps === 0 ? 'none was finished' : String(summary.steps)],
+    ...(summary.steps === 0 ? [] : measured),
     ['dropped', String(summary.dropped)],
     ['bundle', bundle],
   ]
   const width = Math.max(...facts.map(([key]) => key.length))
+  const lines = [name, ...facts.map(([key, value]) => `  ${key.padEnd(width)}  ${value}`)]
+  return summary.steps === 0 ? lines.join('\n') : [...lines, '', stageTable(summary)].join('\n')
+}
+
+const stageTable = (summary: RunSummary): string => {
   const stages = STAGES.flatMap((stage) => {
     const times = summary.stages[stage]
     return times === undefined ? [] : [[stage, fixed(times.p50Us), fixed(times.p95Us)]]
   })
-  return [
-    name,
-    ...facts.map(([key, value]) => `  ${key.padEnd(width)}  ${value}`),
-    '',
-    textTable(['stage', 'p50 us', 'p95 us'], stages)
-      .split('\n')
-      .map((line) => `  ${line}`)
-      .join('\n'),
-  ].join('\n')
+  return textTable(['stage', 'p50 us', 'p95 us'], stages).replace(/^/gm, '  ')
 }
 
 /** What stands beside a number that was not measured as it is. */
@@ -40,7 +40,7 @@ const checkText = (check: RunSummary['check']): string => {
   if (check.maxRelErr === null) return 'nothing was checked'
   const verdict = check.ok ? 'ok' : 'FAILED'
   return (
-    `${verdict}, ${grouped(check.checkedRows)} rows against the fp64 reference, ` +
+    `${verdict}, ${grouped(check.checkedRows)} (row, head) pairs against the fp64 reference, ` +
     `largest relative error ${check.maxRelErr.toExponential(2)} (allowed ${check.tolerance.toExponential(0)})`
   )
 }

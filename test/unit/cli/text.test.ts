@@ -110,8 +110,14 @@ describe('the summary of a run', () => {
   it('labels what was not measured, says that a check failed, and lists stages in their order', () => {
     const text = summaryText('run', '/b.dcp', summary)
     expect(text).toContain('1,235 tokens/s (scaled)')
-    expect(text).toContain('FAILED, 1,000 rows against the fp64 reference')
+    expect(text).toContain('FAILED, 1,000 (row, head) pairs against the fp64 reference')
     expect(text.indexOf('metadata')).toBeLessThan(text.indexOf('merge'))
+  })
+
+  it('of no finished step has no numbers to show', () => {
+    const text = summaryText('run', '/b.dcp', { ...summary, steps: 0, stages: {} })
+    expect(text).toContain('none was finished')
+    expect(text).not.toMatch(/tokens\/s|p50/)
   })
 
   it('says so when nothing was checked', () => {
