@@ -3,7 +3,7 @@ import type { RunInfo } from '../../../app/protocol/store.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useSession } from '../../state/session.ts'
 import { useView } from '../../state/view.ts'
-import type { CaptureKey } from './choice.ts'
+import { type CaptureKey, willCapture } from './choice.ts'
 
 export const NoRun = () => {
   const show = useView((s) => s.show)
@@ -29,41 +29,56 @@ export const MissingCapture = ({ run, choice }: Props) => {
   const rerun = useSession((s) => s.rerunWithCapture)
   const select = useSelection((s) => s.select)
   const [refusal, setRefusal] = useState<string | null>(null)
-  const running = run.manifest.status === 'running'
+  const { status, config } = run.manifest
+  const coming = status === 'running' && willCapture(config, wanted)
+  const again = async (): Promise<void> => {
+    const result = await rerun(wanted.step, wanted.layer)
+    // Opening the new run has cleared the selection; what is wanted is still this step.
+    if (result.ok) select({ step: wanted.step, layer: wanted.layer })
+    setRefusal(result.ok ? null : result.message)
+  }
+  if (coming)
+    return (
+      <div className="empty-state" data-testid="merge-coming" aria-live="polite">
+        <p>
+          Step {wanted.step}, layer {wanted.layer} is captured when the run gets there: {run.steps} of{' '}
+          {config.workload.steps} steps are done.
+        </p>
+        <NearestButton nearest={nearest} />
+      </div>
+    )
   return (
     <div className="empty-state" data-testid="merge-missing">
       <p>
-        {run.captures.length === 0 && running
-          ? 'The run has captured no step yet.'
-          : `Step ${wanted.step}, layer ${wanted.layer} was not captured.`}
+        Step {wanted.step}, layer {wanted.layer} was not captured.
       </p>
       <button
         type="button"
         className="button button-primary"
         disabled={busy}
-        title={busy ? 'A run is in progress; stop it or wait for its end' : undefined}
         data-testid="merge-rerun"
-        onClick={() => {
-          Promise.resolve(rerun(wanted.step, wanted.layer)).then(
-            (result) => setRefusal(result.ok ? null : result.message),
-            (failure: unknown) => setRefusal(failure instanceof Error ? failure.message : String(failure)),
-          )
-        }}
+        onClick={() => void again()}
       >
         Run again with capture of step {wanted.step}, layer {wanted.layer}
       </button>
       {busy ? <p>A run is in progress; stop it or wait for its end.</p> : null}
       {refusal === null ? null : <p role="alert">{refusal}</p>}
-      {nearest === null ? null : (
-        <button
-          type="button"
-          className="button"
-          data-testid="merge-nearest"
-          onClick={() => select({ step: nearest.step, layer: nearest.layer })}
-        >
-          Show captured step {nearest.step}, layer {nearest.layer}
-        </button>
-      )}
+      <NearestButton nearest={nearest} />
     </div>
+  )
+}
+
+const NearestButton = ({ nearest }: { readonly nearest: CaptureKey | null }) => {
+  const select = useSelection((s) => s.select)
+  if (nearest === null) return null
+  return (
+    <button
+      type="button"
+      className="button"
+      data-testid="merge-nearest"
+      onClick={() => select({ step: nearest.step, layer: nearest.layer })}
+    >
+      Show captured step {nearest.step}, layer {nearest.layer}
+    </button>
   )
 }

@@ -1,3 +1,5 @@
+import type { RunConfig } from '../../../app/run/config.ts'
+
 /** A captured step and layer. */
 export interface CaptureKey {
   readonly step: number
@@ -37,6 +39,14 @@ export const chosenCapture = (
     null,
   )
   return { kind: 'missing', wanted, nearest }
+}
+
+/** Whether a run of this configuration keeps the tensors of a step and layer when it gets there. */
+export const willCapture = (config: RunConfig, { step, layer }: CaptureKey): boolean => {
+  const { steps, layers } = config.capture
+  const kept =
+    steps === 'last' ? step === config.workload.steps - 1 : steps !== 'none' && steps.includes(step)
+  return kept && layers.includes(layer)
 }
 
 /** Rows of a capture: which request and query token each is. */

@@ -9,11 +9,21 @@ const visible = (box: Box): Box => {
   return { ...box, x: box.x + (box.width - width) / 2, width }
 }
 
-const outline = (ctx: Context, box: Box, colour: string, width: number): void => {
-  const { x, y, width: w, height: h } = visible(box)
+/** Strokes what `trace` draws, with a halo that sets it off from every rank's colour. */
+const stroke = (ctx: Context, scene: Scene, colour: string, width: number, trace: () => void): void => {
+  ctx.beginPath()
+  trace()
+  ctx.strokeStyle = scene.ink.bg1
+  ctx.lineWidth = width + 3
+  ctx.stroke()
   ctx.strokeStyle = colour
   ctx.lineWidth = width
-  ctx.strokeRect(x - 0.5, y - 0.5, w, h + 1)
+  ctx.stroke()
+}
+
+const outline = (ctx: Context, box: Box, scene: Scene, colour: string, width: number): void => {
+  const { x, y, width: w, height: h } = visible(box)
+  stroke(ctx, scene, colour, width, () => ctx.rect(x - 0.5, y - 0.5, w, h + 1))
 }
 
 /** Joins the cell of a token in the strip with its key in the shard of its owner. */
@@ -21,18 +31,16 @@ const drawJoin = (ctx: Context, token: number, scene: Scene, colour: string, wid
   const { view, geometry, paging } = scene
   const above = visible(stripBox(token, view, geometry))
   const below = visible(shardBox(token, view, geometry, paging))
-  outline(ctx, above, colour, width)
-  outline(ctx, below, colour, width)
   const from = { x: above.x + above.width / 2, y: above.y + above.height + 1 }
   const to = { x: below.x + below.width / 2, y: below.y }
   const turn = geometry.columns.top - 8
-  ctx.strokeStyle = colour
-  ctx.lineWidth = width
-  ctx.beginPath()
-  ctx.moveTo(from.x, from.y)
-  ctx.bezierCurveTo(from.x, turn - 6, to.x, from.y + 10, to.x, turn)
-  ctx.lineTo(to.x, to.y)
-  ctx.stroke()
+  stroke(ctx, scene, colour, width, () => {
+    ctx.moveTo(from.x, from.y)
+    ctx.bezierCurveTo(from.x, turn - 6, to.x, from.y + 10, to.x, turn)
+    ctx.lineTo(to.x, to.y)
+  })
+  outline(ctx, above, scene, colour, width)
+  outline(ctx, below, scene, colour, width)
 }
 
 /** Flag on the newest token, in the strip and in its shard. */
@@ -55,7 +63,7 @@ const drawNewest = (ctx: Context, scene: Scene): void => {
   ctx.lineTo(x - 5, y + 9)
   ctx.lineTo(x + 5, y + 9)
   ctx.fill()
-  outline(ctx, below, ink.accent, 1)
+  outline(ctx, below, scene, ink.accent, 1)
   ctx.textAlign = x - 80 > geometry.left ? 'right' : 'left'
   ctx.fillText('newest', x + (ctx.textAlign === 'right' ? -8 : 8), y + 10)
 }

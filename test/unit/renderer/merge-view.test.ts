@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { chosenCapture, chosenRow, within } from '../../../renderer/views/merge/choice.ts'
+import { parseRunConfig } from '../../../app/run/parse.ts'
+import {
+  arrowMove,
+  chosenCapture,
+  chosenRow,
+  willCapture,
+  within,
+} from '../../../renderer/views/merge/choice.ts'
 import { heatGrid, heatHit, heatOf, worstRow } from '../../../renderer/views/merge/heat.ts'
 import { axisTicks, lseAxis, tickDigits } from '../../../renderer/views/merge/lse-axis.ts'
 import {
@@ -131,6 +138,26 @@ describe('the chosen capture', () => {
       wanted: { step: 31, layer: 0 },
       nearest: null,
     })
+  })
+
+  it.each([
+    [{ steps: 'last' }, { step: 31, layer: 0 }, true],
+    [{ steps: 'last' }, { step: 30, layer: 0 }, false],
+    [{ steps: [3], layers: [0, 1] }, { step: 3, layer: 1 }, true],
+    [{ steps: [3] }, { step: 3, layer: 1 }, false],
+    [{ steps: 'none' }, { step: 3, layer: 0 }, false],
+  ])('with capture %j of %j comes: %j', (given, key, comes) => {
+    const parsed = parseRunConfig({ workload: { steps: 32 }, capture: given })
+    if (!parsed.ok) throw new Error('refused')
+    expect(willCapture(parsed.config, key)).toBe(comes)
+  })
+
+  it('moves by arrow keys through rows and heads', () => {
+    expect(['ArrowUp', 'ArrowRight', 'KeyA'].map(arrowMove)).toEqual([
+      { rows: -1, heads: 0 },
+      { rows: 0, heads: 1 },
+      null,
+    ])
   })
 
   it('has a row for the selected request and query token', () => {

@@ -4,6 +4,7 @@ import { globalIndex, localLengths, owner } from '../../../app/dcp/ownership.ts'
 import { parseRunConfig } from '../../../app/run/parse.ts'
 import { factsOf } from '../../../renderer/views/ownership/facts.ts'
 import {
+  cardPlace,
   extentOf,
   geometryOf,
   hitAt,
@@ -173,6 +174,17 @@ describe('pointing at the picture', () => {
       expect(shardBox(globalIndex(64, rank, paging), view, geometry, paging).x).toBe(
         stripBox(256, view, geometry).x,
       )
+  })
+
+  it('keeps the card within the picture and off the line', () => {
+    const paging = { dcp: 8, interleave: 16, page: 64 }
+    const geometry = geometryOf(900, 600, 8)
+    const view = { start: 0, scale: 6 }
+    const rightward = cardPlace({ x: 400, y: 50 }, 26, view, geometry, paging)
+    expect(rightward).toEqual({ left: true, above: false })
+    expect(cardPlace({ x: 100, y: 50 }, 26, view, geometry, paging).left).toBe(false)
+    expect(cardPlace({ x: 400, y: 590 }, 26, view, geometry, paging)).toEqual({ left: false, above: true })
+    expect(cardPlace({ x: 890, y: 590 }, 26, view, geometry, paging).left).toBe(true)
   })
 
   it('finds ranks by their labels and nothing beyond the newest token', () => {
