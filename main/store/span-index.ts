@@ -33,6 +33,8 @@ export class SpanIndex {
   /** Latest end of the spans of block b. */
   #blockEnd = new Float64Array(1024 / BLOCK)
   readonly #stageSums = new Float64Array(STAGE_COUNT)
+  /** Scratch of one merged item. */
+  readonly #stageTimes = new Float64Array(STAGE_COUNT)
   #cover = 0
   #end = Number.NEGATIVE_INFINITY
 
@@ -127,10 +129,10 @@ export class SpanIndex {
       this.#addSpan(tile, first)
       return
     }
-    const stages = this.#stageUpTo(to)
-    this.#stageUpTo(from).forEach((time, stage) => {
-      stages[stage] = (stages[stage] ?? 0) - time
-    })
+    const stages = this.#stageTimes
+    stages.fill(0)
+    this.#addStageTimes(to, 1)
+    this.#addStageTimes(from, -1)
     let busy = this.#coverUpTo(to) - this.#coverUpTo(from)
     let end = this.#latestEnd(from, to)
     for (const i of earlier) {
@@ -140,8 +142,15 @@ export class SpanIndex {
       end = Math.max(end, this.#endOf(i))
     }
     const start = this.#start[first] ?? 0
-    const longest = stages.indexOf(Math.max(...stages))
-    tile.add(start, end - start, busy, longest, this.#step[first] ?? 0, this.#layer[first] ?? 0, count)
+    tile.add(
+      start,
+      end - start,
+      busy,
+      placeOfMost(stages),
+      this.#step[first] ?? 0,
+      this.#layer[first] ?? 0,
+      count,
+    )
   }
 
   #endOf(i: number): number {
@@ -172,15 +181,21 @@ export class SpanIndex {
     return cover
   }
 
-  #stageUpTo(i: number): Float64Array {
-    if (i === this.#length) return this.#stageSums.slice()
+  /** Adds `sign` times the time of each stage before span `i` to the scratch sums. */
+  #addStageTimes(i: number, sign: 1 | -1): void {
+    const times = this.#stageTimes
+    if (i === this.#length) {
+      for (let s = 0; s < STAGE_COUNT; s++) times[s] = (times[s] ?? 0) + sign * (this.#stageSums[s] ?? 0)
+      return
+    }
     const block = Math.floor(i / BLOCK)
-    const sums = this.#stageBefore.slice(block * STAGE_COUNT, (block + 1) * STAGE_COUNT)
+    const before = block * STAGE_COUNT
+    for (let s = 0; s < STAGE_COUNT; s++)
+      times[s] = (times[s] ?? 0) + sign * (this.#stageBefore[before + s] ?? 0)
     for (let k = block * BLOCK; k < i; k++) {
       const stage = this.#stage[k] ?? 0
-      sums[stage] = (sums[stage] ?? 0) + (this.#dur[k] ?? 0)
+      times[stage] = (times[stage] ?? 0) + sign * (this.#dur[k] ?? 0)
     }
-    return sums
   }
 
   /** First span from `low` on that starts at or after `at`. */
@@ -273,6 +288,12 @@ export class SpanIndex {
     this.#length = block * BLOCK
     for (let i = 0; i < kept.start.length; i++) this.#pushFrom(kept, i)
   }
+}
+
+const placeOfMost = (values: Float64Array): number => {
+  let most = 0
+  for (let i = 1; i < values.length; i++) if ((values[i] ?? 0) > (values[most] ?? 0)) most = i
+  return most
 }
 
 const grown = <T extends { set(other: T): void }>(larger: T, from: T): T => {

@@ -8,6 +8,13 @@ const VECTOR_ROWS = 2048
 /** Rows copied before other work of the thread gets its turn: about 5 ms. */
 const YIELD_ROWS = 32 * VECTOR_ROWS
 
+/**
+ * Version 2 packs rising integers as differences: a third of the bytes of version 1 and less work. Names (stages,
+ * kinds) fit the small dictionary; trying larger ones on times and counts would cost more than all the rest.
+ */
+const PARQUET_OPTIONS =
+  '(FORMAT parquet, PARQUET_VERSION V2, COMPRESSION snappy, DICTIONARY_SIZE_LIMIT 256, ROW_GROUP_SIZE 122880)'
+
 /** Writes checked chunks of one table to a Parquet file. The typed arrays are copied as bytes; DuckDB encodes them. */
 export const writePart = async (
   connection: DuckDBConnection,
@@ -24,7 +31,7 @@ export const writePart = async (
     const order = sort === undefined || isSorted(chunks, sort) ? '' : ` ORDER BY ${sqlName(sort)}`
     await connection.run(
       `COPY (SELECT ${storedColumns(TABLES[table])} FROM ${name}${order}) TO ${sqlText(file)} ` +
-        '(FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE 122880)',
+        PARQUET_OPTIONS,
     )
   } finally {
     await connection.run(`DROP TABLE ${name}`)
