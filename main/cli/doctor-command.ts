@@ -36,7 +36,7 @@ export const examine = async (distDir: string): Promise<DoctorReport> => {
     nodeVersion: process.versions.node,
     missing: [
       ...(cpu.available ? [] : [`CPU engine: ${cpu.reason}`]),
-      ...(runtime.version === null ? ['Electron, for the window: run "npm start"'] : []),
+      ...(runtime.version === null ? [`Electron, for the window (${runtime.source}): run "npm start"`] : []),
       ...(hasDisplay() ? [] : ['a display (DISPLAY or WAYLAND_DISPLAY), for the window']),
     ],
   }
