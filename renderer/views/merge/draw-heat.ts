@@ -1,6 +1,14 @@
 import { inkOf } from '../../drawing/ink.ts'
 import { nanPattern, sequentialColour, type Theme } from '../../theme/colours.ts'
-import { HEAT_MIN_EXPONENT, type HeatGrid, heatGrid, heatOf, MAX_CELL_HEIGHT, worstRow } from './heat.ts'
+import {
+  type HeatGrid,
+  type HeatRange,
+  heatGrid,
+  heatOf,
+  heatRange,
+  MAX_CELL_HEIGHT,
+  worstRow,
+} from './heat.ts'
 import type { CaptureShape } from './model.ts'
 
 type Context = CanvasRenderingContext2D
@@ -11,22 +19,28 @@ const SHADES = 48
 const LEGEND = 22
 
 /** Cells by shade, so that the colour changes a few times and not for every cell; the last list is NaN. */
-const cellsByShade = (errors: Float32Array, grid: HeatGrid): [number, number][][] => {
+const cellsByShade = (errors: Float32Array, grid: HeatGrid, range: HeatRange): [number, number][][] => {
   const lists: [number, number][][] = Array.from({ length: SHADES + 1 }, () => [])
   for (let cellRow = 0; cellRow < grid.cellRows; cellRow++)
     for (let head = 0; head < grid.heads; head++) {
       const row = worstRow(errors, grid, cellRow, head)
-      const heat = heatOf(errors[row * grid.heads + head] ?? Number.NaN)
+      const heat = heatOf(errors[row * grid.heads + head] ?? Number.NaN, range)
       const shade = heat === null ? SHADES : Math.min(SHADES - 1, Math.floor(heat * SHADES))
       lists[shade]?.push([cellRow, head])
     }
   return lists
 }
 
-const drawCells = (ctx: Context, errors: Float32Array, grid: HeatGrid, theme: Theme): void => {
+const drawCells = (
+  ctx: Context,
+  errors: Float32Array,
+  grid: HeatGrid,
+  range: HeatRange,
+  theme: Theme,
+): void => {
   const gapX = grid.cellWidth >= 6 ? 1 : 0
   const gapY = grid.cellHeight >= 6 ? 1 : 0
-  for (const [shade, cells] of cellsByShade(errors, grid).entries()) {
+  for (const [shade, cells] of cellsByShade(errors, grid, range).entries()) {
     if (cells.length === 0) continue
     ctx.fillStyle =
       shade === SHADES ? nanPattern(ctx, theme) : sequentialColour((shade + 0.5) / SHADES, theme)
@@ -59,23 +73,32 @@ const drawNumbers = (ctx: Context, grid: HeatGrid): void => {
     )
 }
 
-const drawLegend = (ctx: Context, width: number, top: number, theme: Theme, text: string): void => {
+const drawLegend = (
+  ctx: Context,
+  width: number,
+  top: number,
+  theme: Theme,
+  ends: { readonly range: HeatRange; readonly text: string },
+): void => {
   const bar = Math.min(140, width / 3)
+  const left = HEAT_EDGE.left + 36
   for (let shade = 0; shade < SHADES; shade++) {
     ctx.fillStyle = sequentialColour((shade + 0.5) / SHADES, theme)
-    ctx.fillRect(HEAT_EDGE.left + 40 + (shade / SHADES) * bar, top + 6, bar / SHADES + 0.5, 8)
+    ctx.fillRect(left + (shade / SHADES) * bar, top + 6, bar / SHADES + 0.5, 8)
   }
-  const right = HEAT_EDGE.left + 40 + bar
-  ctx.fillStyle = text
+  const right = left + bar
+  ctx.fillStyle = ends.text
   ctx.textAlign = 'right'
-  ctx.fillText(`1e${HEAT_MIN_EXPONENT}`, HEAT_EDGE.left + 34, top + 10)
+  ctx.fillText(decade(ends.range.from), left - 6, top + 10)
   ctx.textAlign = 'left'
-  ctx.fillText('1', right + 6, top + 10)
+  ctx.fillText(decade(ends.range.to), right + 6, top + 10)
   ctx.fillStyle = nanPattern(ctx, theme)
-  ctx.fillRect(right + 26, top + 4, 18, 12)
-  ctx.fillStyle = text
-  ctx.fillText('NaN', right + 50, top + 10)
+  ctx.fillRect(right + 46, top + 4, 18, 12)
+  ctx.fillStyle = ends.text
+  ctx.fillText('NaN', right + 70, top + 10)
 }
+
+const decade = (exponent: number): string => (exponent === 0 ? '1' : `1e${exponent}`.replace('-', '−'))
 
 export const drawHeat = (
   ctx: Context,
@@ -91,10 +114,14 @@ export const drawHeat = (
   ctx.fillRect(0, 0, width, height)
   ctx.font = `11px ${ink.mono}`
   ctx.textBaseline = 'middle'
-  drawCells(ctx, capture.relErr, grid, theme)
+  const range = heatRange(capture.relErr)
+  drawCells(ctx, capture.relErr, grid, range, theme)
   ctx.fillStyle = ink.text2
   drawNumbers(ctx, grid)
-  drawLegend(ctx, width, HEAT_EDGE.top + grid.cellRows * grid.cellHeight, theme, ink.text2)
+  drawLegend(ctx, width, HEAT_EDGE.top + grid.cellRows * grid.cellHeight, theme, {
+    range,
+    text: ink.text2,
+  })
   ctx.strokeStyle = ink.accent
   ctx.lineWidth = 2
   ctx.strokeRect(

@@ -1,4 +1,4 @@
-import { formatSci } from '../../drawing/format.ts'
+import { formatFloat, formatSci } from '../../drawing/format.ts'
 import { type Ink, inkOf } from '../../drawing/ink.ts'
 import { divergingColour, nanPattern, rankColour, type Theme } from '../../theme/colours.ts'
 import { gapsOf, type Range, rangeOf, signedErrors } from './vector-plot.ts'
@@ -75,8 +75,15 @@ const drawScale = (ctx: Context, range: Range, area: Area, ink: Ink): void => {
     ctx.fillStyle = ink.line
     ctx.fillRect(area.left - 4, Math.round(y), value === 0 ? area.width + 4 : 4, 1)
     ctx.fillStyle = ink.text2
-    ctx.fillText(value === 0 ? '0' : formatSci(value), area.left - 8, y)
+    ctx.fillText(tickText(value), area.left - 8, y)
   }
+}
+
+/** Values of ordinary size as they are, others in exponent form. */
+const tickText = (value: number): string => {
+  const size = Math.abs(value)
+  if (value === 0) return '0'
+  return size >= 1e-2 && size < 1e4 ? formatFloat(value, 3) : formatSci(value)
 }
 
 const drawErrors = (ctx: Context, scene: VectorScene, area: Area, theme: Theme, ink: Ink): void => {

@@ -1,11 +1,29 @@
-/** The error map shows relative errors from 1e-8 to 1 on a logarithmic ramp. */
-export const HEAT_MIN_EXPONENT = -8
+/** Powers of ten between which the error map is coloured. */
+export interface HeatRange {
+  readonly from: number
+  readonly to: number
+}
 
-/** Place of a relative error on the ramp, 0 to 1; null for NaN, which has a texture of its own. */
-export const heatOf = (error: number): number | null => {
+/** The whole decades that the finite errors span, at least one; [-8, 0] when there are none above 0. */
+export const heatRange = (errors: ArrayLike<number>): HeatRange => {
+  let least = Number.POSITIVE_INFINITY
+  let most = 0
+  for (let i = 0; i < errors.length; i++) {
+    const error = errors[i] ?? Number.NaN
+    if (!Number.isFinite(error) || error <= 0) continue
+    least = Math.min(least, error)
+    most = Math.max(most, error)
+  }
+  if (most === 0) return { from: -8, to: 0 }
+  const from = Math.floor(Math.log10(least))
+  return { from, to: Math.max(from + 1, Math.ceil(Math.log10(most))) }
+}
+
+/** Place of a relative error on the logarithmic ramp, 0 to 1; null for NaN, which has a texture of its own. */
+export const heatOf = (error: number, { from, to }: HeatRange): number | null => {
   if (Number.isNaN(error)) return null
   if (error <= 0) return 0
-  return Math.min(1, Math.max(0, 1 - Math.log10(error) / HEAT_MIN_EXPONENT))
+  return Math.min(1, Math.max(0, (Math.log10(error) - from) / (to - from)))
 }
 
 /** Cells of the map; one cell stands for `rowsPerCell` rows when there are more rows than fit. */

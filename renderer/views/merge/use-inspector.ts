@@ -43,7 +43,8 @@ const mergeRows = (
     { label: 'layer', value: String(choice.key.layer) },
     { label: 'request', value: String(capture.request[row] ?? 0) },
     { label: 'query token', value: String(capture.qIndex[row] ?? 0) },
-    { label: 'head', value: String(head), note: `kept by rank ${model.mergedRank}` },
+    { label: 'head', value: String(head) },
+    { label: 'kept by rank', value: String(model.mergedRank) },
     {
       label: 'lse merged',
       value: lseText(model.lse),
@@ -57,17 +58,15 @@ const mergeRows = (
       ? []
       : [
           {
-            label: 'relative error',
+            label: 'error, reference',
             value: sciText(againstReference.relative),
             copy: String(againstReference.relative),
-            note: 'against the reference',
           },
         ]),
     {
-      label: 'error of the merge',
+      label: 'error, this merge',
       value: sciText(againstRecomputed.relative),
       copy: String(againstRecomputed.relative),
-      note: 'against this merge',
     },
     ...(part === undefined ? [] : rankRows(part, input.lseKernel[part.rank] ?? Number.NaN)),
   ]

@@ -9,6 +9,7 @@ import { factsOf } from './facts.ts'
 import { cardPlace, type Geometry, geometryOf, type Hit, hitAt, type Point } from './geometry.ts'
 import { HoverCard } from './HoverCard.tsx'
 import { movedToken } from './selection-moves.ts'
+import { detailText, stripOf } from './strip.ts'
 import type { ViewportControl } from './use-viewport.ts'
 import { positionAt } from './viewport.ts'
 
@@ -129,7 +130,7 @@ export const OwnershipCanvas = ({ layout, pages, hasRun, viewport }: Props) => {
         data-testid="ownership-canvas"
         role="img"
         tabIndex={0}
-        aria-label={`${len} tokens on ${dcp} ranks; arrows move the selected token, W and S zoom, A and D pan`}
+        aria-label={`${len} tokens on ${dcp} ranks, ${detailText(stripOf(viewport.view, viewport.width, len, layout), layout)}; arrows move the selected token, W and S zoom, A and D pan`}
         onPointerDown={(event) => {
           if (event.button !== 0) return
           const { x } = pointOf(event, event.currentTarget)

@@ -5,7 +5,6 @@ import { useSelection } from '../../state/selection.ts'
 import { useSession } from '../../state/session.ts'
 import { useCalculator } from './calculator.ts'
 import { type CalculatorFields, tokenFromText } from './source.ts'
-import { detailText, stripOf } from './strip.ts'
 import type { RunPart, Shown } from './use-source.ts'
 import type { ViewportControl } from './use-viewport.ts'
 
@@ -65,9 +64,6 @@ export const Toolbar = ({ shown, viewport }: Props) => {
             <button type="button" className="button" title="Show all tokens (0)" onClick={viewport.fit}>
               Fit
             </button>
-          </span>
-          <span className="ownership-detail" data-testid="ownership-detail">
-            {detailText(stripOf(viewport.view, viewport.width, layout.len, layout), layout)}
           </span>
         </>
       )}

@@ -2,7 +2,7 @@ import { formatInt } from '../../drawing/format.ts'
 import { rankInk } from '../../theme/colours.ts'
 import { extentOf, type Geometry } from './geometry.ts'
 import type { Scene } from './scene.ts'
-import { type Band, type Run, stripOf } from './strip.ts'
+import { type Band, detailText, type Run, stripOf } from './strip.ts'
 import { ticksOf } from './ticks.ts'
 import { positionAt, xOf } from './viewport.ts'
 
@@ -110,6 +110,9 @@ export const drawStrip = (ctx: Context, scene: Scene): void => {
   const strip = stripOf(view, geometry.plotWidth, len, paging)
   if (strip.kind === 'shares') for (const band of joined(strip.bands)) drawBand(band, scene)
   else for (const run of strip.runs) drawRun(ctx, run, scene, strip.kind === 'cells')
+  ctx.fillStyle = scene.ink.text2
+  ctx.textAlign = 'left'
+  ctx.fillText(detailText(strip, paging), geometry.left, geometry.strip.top + geometry.strip.height + 11)
 }
 
 export const plotRight = (geometry: Geometry): number => geometry.left + geometry.plotWidth

@@ -8,7 +8,7 @@ import {
   willCapture,
   within,
 } from '../../../renderer/views/merge/choice.ts'
-import { heatGrid, heatHit, heatOf, worstRow } from '../../../renderer/views/merge/heat.ts'
+import { heatGrid, heatHit, heatOf, heatRange, worstRow } from '../../../renderer/views/merge/heat.ts'
 import { axisTicks, lseAxis, tickDigits } from '../../../renderer/views/merge/lse-axis.ts'
 import {
   type CaptureShape,
@@ -260,9 +260,13 @@ describe('the vector plot', () => {
 })
 
 describe('the error map', () => {
-  it('is logarithmic, and NaN is not on the ramp', () => {
-    expect([0, 1e-8, 1e-4, 1, 50].map(heatOf)).toEqual([0, 0, 0.5, 1, 1])
-    expect(heatOf(Number.NaN)).toBeNull()
+  it('is logarithmic over the decades that the errors span, and NaN is not on the ramp', () => {
+    expect(heatRange([2e-4, Number.NaN, 0, 3e-3])).toEqual({ from: -4, to: -2 })
+    expect(heatRange([3e-3, 4e-3])).toEqual({ from: -3, to: -2 })
+    expect(heatRange([0, Number.NaN])).toEqual({ from: -8, to: 0 })
+    const range = { from: -8, to: 0 }
+    expect([0, 1e-8, 1e-4, 1, INF].map((e) => heatOf(e, range))).toEqual([0, 0, 0.5, 1, 1])
+    expect(heatOf(Number.NaN, range)).toBeNull()
   })
 
   it('shows the worst row where several share a cell, and picks it', () => {
