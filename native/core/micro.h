@@ -11,7 +11,26 @@ namespace {
 /** Query rows and keys of one block of scores, query rows and value vectors of one block of outputs. */
 constexpr int kBlockRows = 4;
 constexpr int kBlockKeys = DCPSCOPE_LANES == 16 ? 4 : 2;
+/** Keys that stay in the first-level cache beside a block of rows. */
+constexpr int kCachedKeys = 8;
 constexpr int kBlockVectors = DCPSCOPE_LANES == 16 ? 4 : 2;
+
+/** scores[r][k] = sum of the lanes of acc[r][k], as many at a time as a vector has lanes. */
+template <class V, class T, int R, int K>
+inline void storeSums(const V (&acc)[R][K], T* scores, int scoreStride) {
+  constexpr int n = lanesOf<V>;
+#pragma GCC unroll 16
+  for (int first = 0; first < R * K; first += n) {
+    V some[n] = {};
+#pragma GCC unroll 16
+    for (int i = 0; i < n; ++i)
+      if (first + i < R * K) some[i] = acc[(first + i) / K][(first + i) % K];
+    const V total = sums<n>(some);
+#pragma GCC unroll 16
+    for (int i = 0; i < n; ++i)
+      if (first + i < R * K) scores[(first + i) / K * scoreStride + (first + i) % K] = total[i];
+  }
+}
 
 /** scores[r][k] = q_r . key_k over n elements, for R rows and K keys. */
 template <class V, class T, int R, int K>
@@ -29,24 +48,31 @@ inline void dotBlock(const T* q, const T* keys, int stride, int n, T* scores, in
       for (int k = 0; k < K; ++k) acc[r][k] += query * key[k];
     }
   }
-#pragma GCC unroll 8
-  for (int r = 0; r < R; ++r)
-#pragma GCC unroll 8
-    for (int k = 0; k < K; ++k) scores[r * scoreStride + k] = sum(acc[r][k]);
+  storeSums<V, T, R, K>(acc, scores, scoreStride);
 }
 
-/** Scores of `rows` rows and `keys` keys; `keys` is a multiple of kBlockKeys. */
+/** Scores of R rows and some keys. */
+template <class V, class T, int R>
+inline void dotKeys(const T* q, const T* tile, int keys, int stride, T* scores, int scoreStride) {
+  for (int k = 0; k < keys; k += kBlockKeys)
+    dotBlock<V, T, R, kBlockKeys>(q, tile + k * stride, stride, stride, scores + k, scoreStride);
+}
+
+/**
+ * Scores of `rows` rows and `keys` keys; `keys` is a multiple of kBlockKeys. Few keys at a time stay in the
+ * first-level cache while the rows pass by.
+ */
 template <class V, class T>
 inline void dotTile(const T* q, int rows, const T* tile, int keys, int stride, T* scores, int scoreStride) {
-  for (int k = 0; k < keys; k += kBlockKeys) {
-    const T* key = tile + k * stride;
+  for (int first = 0; first < keys; first += kCachedKeys) {
+    const int count = keys - first < kCachedKeys ? keys - first : kCachedKeys;
+    const T* key = tile + first * stride;
+    T* to = scores + first;
     int r = 0;
     for (; r + kBlockRows <= rows; r += kBlockRows)
-      dotBlock<V, T, kBlockRows, kBlockKeys>(q + r * stride, key, stride, stride,
-                                             scores + r * scoreStride + k, scoreStride);
+      dotKeys<V, T, kBlockRows>(q + r * stride, key, count, stride, to + r * scoreStride, scoreStride);
     for (; r < rows; ++r)
-      dotBlock<V, T, 1, kBlockKeys>(q + r * stride, key, stride, stride, scores + r * scoreStride + k,
-                                    scoreStride);
+      dotKeys<V, T, 1>(q + r * stride, key, count, stride, to + r * scoreStride, scoreStride);
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 /**
  * Portable vectors on the compiler's vector extension, as wide as the instruction set that this file is
@@ -77,8 +78,36 @@ inline void storeFloat(float* to, vf value) { store(to, value); }
 inline void storeFloat(uint16_t* to, vf value) { store(to, narrow(value)); }
 
 template <class V>
+constexpr int lanesOf = static_cast<int>(sizeof(V) / sizeof(V{}[0]));
+
+/** Lane of (x, y) that lane `j` of a fold takes: groups of G lanes, first those of x, then those of y. */
+constexpr int foldLane(int lanes, int G, int j, int half) {
+  const int within = j % (lanes / 2);
+  return (j / (lanes / 2)) * lanes + within / (G / 2) * G + within % (G / 2) + half * (G / 2);
+}
+
+/** Adds the halves of each group of G lanes of x and y; the groups of x come first. */
+template <int G, class V, int... J>
+inline V fold(V x, V y, std::integer_sequence<int, J...>) {
+  constexpr int n = lanesOf<V>;
+  return __builtin_shufflevector(x, y, foldLane(n, G, J, 0)...) +
+         __builtin_shufflevector(x, y, foldLane(n, G, J, 1)...);
+}
+
+/** Sums of as many vectors as a vector has lanes: lane i of the result is the sum of v[i]. Overwrites v. */
+template <int G, class V>
+inline V sums(V* v) {
+  constexpr int n = lanesOf<V>;
+#pragma GCC unroll 16
+  for (int i = 0; i < G / 2; ++i)
+    v[i] = fold<G>(v[2 * i], v[2 * i + 1], std::make_integer_sequence<int, n>{});
+  if constexpr (G > 2) return sums<G / 2>(v);
+  return v[0];
+}
+
+template <class V>
 inline auto sum(V value) {
-  constexpr int n = sizeof(V) / sizeof(value[0]);
+  constexpr int n = lanesOf<V>;
   auto total = value[0];
   for (int i = 1; i < n; ++i) total += value[i];
   return total;

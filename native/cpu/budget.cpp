@@ -41,7 +41,7 @@ RingSizes ringSizes(const Config& c, const Shape& s) {
   for (int r = 0; r < s.requests; ++r)
     firstPages += layout::columns(contextAt(c, r, 0) + c.qLen, c.ranks, c.pageSize);
   return {ringRows(spansPerStep(c), c.steps) + kStallSpans, ringRows(rows, c.steps),
-          std::max(firstPages, ringRows(pagesPerStep(c, s), c.steps))};
+          firstPages + ringRows(pagesPerStep(c, s), c.steps)};
 }
 
 namespace {

@@ -19,8 +19,8 @@ constexpr int kWave = 32;
 constexpr int kParts = 8;
 constexpr int64_t kLeastPartKeys = 256;
 /** Cost in multiply-adds of the fp32 kernel: of one fp64 multiply-add, and of making one value of a key. */
-constexpr double kDoubleCost = 2.5;
-constexpr double kGenerateCost = 20;
+constexpr double kDoubleCost = 2;
+constexpr double kGenerateCost = 28;
 /** Share of a step's counted work that the check may use, so that the estimate errs on the cheap side. */
 constexpr double kShare = 0.5;
 /** Most multiply-adds that a captured reference may take. */
@@ -39,19 +39,21 @@ int64_t coprimeStride(int64_t total) {
 Checker::Checker(Shared& shared, Pool& pool)
     : shared_(shared),
       pool_(pool),
-      groups_((shared.config.heads + kReferenceHeads - 1) / kReferenceHeads),
+      groups_(groupsOf(kReferenceHeads)),
       wave_(kWave),
       partials_(kWave * kParts),
+      nanCounts_(static_cast<int64_t>(shared.config.layers) * shared.config.ranks),
       acc_(static_cast<int64_t>(kWave) * kParts * kReferenceHeads * shared.shape.valueDim) {
   for (int i = 0; i < kWave * kParts; ++i)
     partials_[static_cast<size_t>(i)].acc = acc(i / kParts, i % kParts);
   for (int i = 0; i < pool.threads(); ++i) scratch_.emplace_back(referenceScratch(shared.shape.keyDim));
 }
 
-int64_t Checker::bytes(const Config&, const Shape& shape, int threads) {
+int64_t Checker::bytes(const Config& config, const Shape& shape, int threads) {
+  const int64_t counts = static_cast<int64_t>(config.layers) * config.ranks * 8;
   const int64_t acc = static_cast<int64_t>(kWave) * kParts *
                       (kReferenceHeads * shape.valueDim * 8 + static_cast<int64_t>(sizeof(ReferencePartial)));
-  return acc + threads * referenceScratch(shape.keyDim) * 8;
+  return counts + acc + threads * referenceScratch(shape.keyDim) * 8;
 }
 
 double* Checker::acc(int slot, int part) {
@@ -64,6 +66,8 @@ int64_t Checker::visible(int token) const {
   return layout::visibleGlobal(shared_.frame.after[token / n], n, token % n);
 }
 
+int Checker::groupsOf(int heads) const { return (shared_.config.heads + heads - 1) / heads; }
+
 int Checker::headsIn(int group) const { return (shared_.config.heads - group + groups_ - 1) / groups_; }
 
 double Checker::unitCost(int token) const {
@@ -71,6 +75,12 @@ double Checker::unitCost(int token) const {
   const double heads = static_cast<double>(shared_.config.heads) / groups_;
   const double perKey = kGenerateCost * s.keyDim + kDoubleCost * heads * (s.keyDim + s.valueDim);
   return static_cast<double>(visible(token)) * perKey + kGenerateCost * heads * s.keyDim;
+}
+
+double Checker::largestUnitCost() const {
+  double most = 0;
+  for (int t = 0; t < shared_.shape.tokens; ++t) most = std::max(most, unitCost(t));
+  return most;
 }
 
 double Checker::stepCost() const {
@@ -83,8 +93,11 @@ double Checker::stepCost() const {
 int64_t Checker::unitsWanted() {
   const Config& c = shared_.config;
   const int64_t rows = static_cast<int64_t>(c.layers) * shared_.shape.tokens;
+  groups_ = groupsOf(kReferenceHeads);
   if (c.checkRows == kCheckAll) return rows * groups_;
   if (c.checkRows != kCheckAuto) return std::min<int64_t>(c.checkRows, rows) * groups_;
+  while (groups_ < c.heads && largestUnitCost() > kShare * stepCost())
+    groups_ = std::min(2 * groups_, c.heads);
   const int64_t units = unitsAffordable(rows * groups_);
   const bool last = shared_.frame.step == c.steps - 1;
   return units == 0 && last ? 1 : units;
@@ -220,19 +233,31 @@ void Checker::compare(int slot, const Unit& unit, CheckResult& result) const {
 }
 
 MergedNan Checker::findNan() {
-  MergedNan found;
+  const Config& c = shared_.config;
   const Shape& s = shared_.shape;
   const int n = s.headsPerRank * s.valueDim;
-  for (int layer = 0; layer < shared_.config.layers && !shared_.cancelled(); ++layer)
-    for (int r = 0; r < shared_.config.ranks; ++r)
-      for (int t = 0; t < s.tokens; ++t) {
-        RowStats stats;
-        const unsigned char* row =
-            shared_.ranks[static_cast<size_t>(r)]->merged(layer) + static_cast<int64_t>(t) * n * s.valueBytes;
-        shared_.code.rows.stats(row, shared_.bf16(), n, stats);
-        if (stats.nan > 0 && found.count == 0) found = {0, layer, t, r};
-        found.count += stats.nan;
-      }
+  const auto nanIn = [&](int layer, int rank, int token) {
+    RowStats stats;
+    const unsigned char* row = shared_.ranks[static_cast<size_t>(rank)]->merged(layer) +
+                               static_cast<int64_t>(token) * n * s.valueBytes;
+    shared_.code.rows.stats(row, shared_.bf16(), n, stats);
+    return stats.nan;
+  };
+  pool_.forEach(nanCounts_.size(), [&](int, int64_t item) {
+    nanCounts_[item] = 0;
+    for (int t = 0; t < s.tokens && !shared_.cancelled(); ++t)
+      nanCounts_[item] += nanIn(static_cast<int>(item / c.ranks), static_cast<int>(item % c.ranks), t);
+  });
+  MergedNan found;
+  for (int64_t item = 0; item < nanCounts_.size(); ++item) {
+    if (found.count == 0 && nanCounts_[item] > 0) {
+      found.layer = static_cast<int32_t>(item / c.ranks);
+      found.rank = static_cast<int32_t>(item % c.ranks);
+      found.token = 0;
+      while (nanIn(found.layer, found.rank, found.token) == 0) ++found.token;
+    }
+    found.count += nanCounts_[item];
+  }
   return found;
 }
 
@@ -241,25 +266,35 @@ int Checker::reference(int layer, Tensor& out, Tensor& lse) {
   const Shape& s = shared_.shape;
   auto* outTo = reinterpret_cast<double*>(out.data.data());
   auto* lseTo = reinterpret_cast<double*>(lse.data.data());
-  std::fill_n(outTo, static_cast<int64_t>(s.tokens) * c.heads * s.valueDim,
-              std::numeric_limits<double>::quiet_NaN());
-  std::fill_n(lseTo, static_cast<int64_t>(s.tokens) * c.heads, std::numeric_limits<double>::quiet_NaN());
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  std::fill_n(outTo, static_cast<int64_t>(s.tokens) * c.heads * s.valueDim, none);
+  std::fill_n(lseTo, static_cast<int64_t>(s.tokens) * c.heads, none);
+  groups_ = groupsOf(kReferenceHeads);
   double spent = 0;
-  int done = 0;
-  for (int t = 0; t < s.tokens && !shared_.cancelled(); ++t, ++done) {
-    spent += static_cast<double>(visible(t)) * c.heads * (s.keyDim + s.valueDim);
+  int affordable = 0;
+  for (; affordable < s.tokens; ++affordable) {
+    spent += static_cast<double>(visible(affordable)) * c.heads * (s.keyDim + s.valueDim);
     if (spent > kReferenceLimit) break;
-    for (int g = 0; g < groups_; ++g) wave_[static_cast<size_t>(g)] = {layer, t, g};
-    computeWave(wave_.data(), groups_);
-    for (int g = 0; g < groups_; ++g)
-      for (int h = 0; h < headsIn(g); ++h) {
-        const int64_t row = static_cast<int64_t>(t) * c.heads + g + static_cast<int64_t>(h) * groups_;
-        const ReferencePartial& truth = partials_[static_cast<size_t>(g) * kParts];
-        std::copy_n(truth.acc + static_cast<int64_t>(h) * s.valueDim, s.valueDim, outTo + row * s.valueDim);
-        lseTo[row] = truth.top[h] * (c.base2 ? 1 : kLn2);
-      }
   }
-  return done;
+  const int units = affordable * groups_;
+  for (int first = 0; first < units && !shared_.cancelled(); first += kWave) {
+    const int count = std::min(kWave, units - first);
+    for (int i = 0; i < count; ++i)
+      wave_[static_cast<size_t>(i)] = {layer, (first + i) / groups_, (first + i) % groups_};
+    computeWave(wave_.data(), count);
+    for (int i = 0; i < count; ++i) storeReference(i, wave_[static_cast<size_t>(i)], outTo, lseTo);
+  }
+  return affordable;
+}
+
+void Checker::storeReference(int slot, const Unit& unit, double* out, double* lse) const {
+  const int V = shared_.shape.valueDim;
+  const ReferencePartial& truth = partials_[static_cast<size_t>(slot) * kParts];
+  for (int h = 0; h < headsIn(unit.group); ++h) {
+    const int64_t row = static_cast<int64_t>(unit.token) * shared_.config.heads + unit.group + h * groups_;
+    std::copy_n(truth.acc + static_cast<int64_t>(h) * V, V, out + row * V);
+    lse[row] = truth.top[h] * (shared_.config.base2 ? 1 : kLn2);
+  }
 }
 
 }  // namespace dcpscope

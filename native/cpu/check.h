@@ -57,6 +57,7 @@ class Checker {
 
   int64_t visible(int token) const;
   double unitCost(int token) const;
+  double largestUnitCost() const;
   double stepCost() const;
   Unit unitAt(int64_t index, bool wholeRows) const;
   int64_t unitsWanted();
@@ -65,6 +66,8 @@ class Checker {
   void computePart(int64_t item, const Unit* units, int thread);
   void combineUnit(int slot, const Unit& unit);
   void compare(int slot, const Unit& unit, CheckResult& result) const;
+  void storeReference(int slot, const Unit& unit, double* out, double* lse) const;
+  int groupsOf(int heads) const;
   int headsIn(int group) const;
   double* acc(int slot, int part);
 
@@ -75,6 +78,7 @@ class Checker {
   double budget_ = 0;
   std::vector<Unit> wave_;
   std::vector<ReferencePartial> partials_;
+  Block<int64_t> nanCounts_;
   Block<double> acc_;
   std::vector<Block<double>> scratch_;
 };

@@ -37,6 +37,11 @@ struct AttentionPlan {
     return length == 0 ? 1 : static_cast<int>((length + splitKeys(length) - 1) / splitKeys(length));
   }
 
+  /** Rows that the splits of all requests keep until they are combined. */
+  int64_t splitRows(const Shape& shape) const {
+    return maxSplits == 1 ? 0 : static_cast<int64_t>(shape.requests) * shape.rowsPerRequest * maxSplits;
+  }
+
   /** Blocks of query rows of one request. */
   int rowBlocks;
   /** Most ranges that the keys of one request are split into; 1: never split. */

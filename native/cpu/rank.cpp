@@ -5,35 +5,17 @@
 #include <cstring>
 #include <limits>
 
-#include "core/bf16.h"
 #include "core/layout.h"
 #include "core/lse.h"
 
 namespace dcpscope {
 namespace {
 
-constexpr double kLn2 = 0.693147180559945309417;
-constexpr double kLog2E = 1.44269504088896340736;
-/** What stale memory looks like in `emptyRow: unwritten`: finite, far off, and exact in bf16. */
-constexpr float kStaleOut = 4096.0F;
-constexpr float kStaleLse = 64.0F;
 /** Stages of a layer that can leave a span. */
 constexpr int64_t kSpansPerLayer = 10;
 
 int64_t partialValues(const Config& c, const Shape& s) {
   return static_cast<int64_t>(s.tokens) * c.heads * s.valueDim;
-}
-
-/** Rows that the splits of all requests keep until they are combined. */
-int64_t splitRows(const Shape& s, const AttentionPlan& plan) {
-  return plan.maxSplits == 1 ? 0 : static_cast<int64_t>(s.requests) * s.rowsPerRequest * plan.maxSplits;
-}
-
-void fillRow(void* row, bool bf16, float value, int n) {
-  if (bf16)
-    std::fill_n(static_cast<uint16_t*>(row), n, toBf16(value));
-  else
-    std::fill_n(static_cast<float*>(row), n, value);
 }
 
 /** Receive buffer: for ag_rs the own weighted partial, for a2a the slices of all ranks; the same size. */
@@ -62,7 +44,7 @@ Rank::Bytes Rank::bytes(const Config& c, const Shape& s, const AttentionPlan& pl
   bytes.pool = static_cast<int64_t>(c.layers) * s.poolPages * c.pageSize * s.keyDim * s.valueBytes;
   bytes.queries = c.ranks > 1 && !c.replicateQ ? heads * s.keyDim * s.valueBytes : 0;
   bytes.partials = (c.ranks > 1 ? partialValues(c, s) * s.valueBytes : 0) + wireBytes(c, s) +
-                   (heads + lseValues(c, s)) * 4 + splitRows(s, plan) * (s.valueDim + 2) * 4;
+                   (heads + lseValues(c, s)) * 4 + plan.splitRows(s) * (s.valueDim + 2) * 4;
   bytes.merged = static_cast<int64_t>(c.layers) * s.tokens * s.headsPerRank * s.valueDim * s.valueBytes;
   bytes.tables = s.requests * 8 + s.cells() * 4 + s.tokens * 12 +
                  static_cast<int64_t>(s.requests) * s.rowsPerRequest * 4;
@@ -94,9 +76,9 @@ Rank::Rank(Shared& shared, int rank, int team, const RingSizes& rings)
       slots_(shape_.tokens),
       visible_(shape_.tokens),
       bounds_(static_cast<int64_t>(shape_.requests) * shape_.rowsPerRequest),
-      splitAcc_(splitRows(shape_, shared.plan) * shape_.valueDim),
-      splitTop_(splitRows(shape_, shared.plan)),
-      splitTotal_(splitRows(shape_, shared.plan)) {}
+      splitAcc_(shared.plan.splitRows(shape_) * shape_.valueDim),
+      splitTop_(shared.plan.splitRows(shape_)),
+      splitTotal_(shared.plan.splitRows(shape_)) {}
 
 void Rank::fill(int layer, int request, int64_t first, int64_t last) {
   const Source source = sourceOf(config_, layer, request);
@@ -233,126 +215,6 @@ void Rank::append(int layer) {
     bytes += row;
   }
   span(layer, Stage::kvAppend, begin, {bytes, 0});
-}
-
-void Rank::attend(int layer, ThreadScratch& scratch) {
-  const int64_t begin = shared_.clock.now();
-  nextUnit_.store(0, std::memory_order_relaxed);
-  team_.wait();
-  attendUnits(layer, scratch);
-  team_.wait();
-  Work work;
-  for (int r = 0; r < shape_.requests; ++r) work.bytes += lengths_[r] * shape_.keyDim * shape_.valueBytes;
-  for (int t = 0; t < shape_.tokens; ++t)
-    work.flops += 2 * static_cast<int64_t>(config_.heads) * (shape_.keyDim + shape_.valueDim) * visible_[t];
-  span(layer, Stage::decodeAttn, begin, work);
-  if (shared_.plan.maxSplits == 1) return;
-  const int64_t then = shared_.clock.now();
-  combine();
-  span(layer, Stage::splitCombine, then, {splitRows(shape_, shared_.plan) * shape_.valueDim * 4, 0});
-}
-
-void Rank::attendUnits(int layer, ThreadScratch& scratch) {
-  const int64_t units =
-      static_cast<int64_t>(shape_.requests) * shared_.plan.rowBlocks * shared_.plan.maxSplits;
-  for (int64_t u = nextUnit_.fetch_add(1); u < units && !shared_.cancelled(); u = nextUnit_.fetch_add(1))
-    attendUnit(layer, u, scratch);
-}
-
-void Rank::attendUnit(int layer, int64_t unit, ThreadScratch& scratch) {
-  const AttentionPlan& plan = shared_.plan;
-  const auto split = static_cast<int>(unit % plan.maxSplits);
-  const auto block = static_cast<int>(unit / plan.maxSplits % plan.rowBlocks);
-  const auto request = static_cast<int>(unit / plan.maxSplits / plan.rowBlocks);
-  const int64_t length = lengths_[request];
-  if (split >= plan.splits(length)) return;
-  const int firstRow = block * kUnitRows;
-  const int count = std::min(kUnitRows, shape_.rowsPerRequest - firstRow);
-  const int64_t row = static_cast<int64_t>(request) * shape_.rowsPerRequest + firstRow;
-  const int64_t last = bounds_[row + count - 1];
-  AttentionTask task{};
-  task.q = queries_ + row * shape_.keyDim * shape_.valueBytes;
-  task.rows = count;
-  task.bounds = &bounds_[row];
-  task.pool = pool(layer);
-  task.pages = blockTable(request);
-  task.pageSize = config_.pageSize;
-  task.keyDim = shape_.keyDim;
-  task.valueDim = shape_.valueDim;
-  task.bf16 = shared_.bf16();
-  task.scale2 = static_cast<float>(config_.softmaxScale * kLog2E);
-  task.keyBegin = split * plan.splitKeys(length);
-  task.keyEnd = std::min(last, task.keyBegin + plan.splitKeys(length));
-  task.cancel = &shared_.cancel;
-  if (plan.maxSplits == 1) {
-    const AttentionPartial partial{scratch.acc.data(), scratch.top.data(), scratch.total.data()};
-    shared_.code.attention.attend(task, scratch.attention.data(), partial);
-    for (int r = 0; r < count; ++r)
-      finish(row + r, partial.acc + r * shape_.valueDim, partial.top[r], partial.total[r]);
-    return;
-  }
-  const int64_t at =
-      (static_cast<int64_t>(request) * plan.maxSplits + split) * shape_.rowsPerRequest + firstRow;
-  const AttentionPartial partial{&splitAcc_[at * shape_.valueDim], &splitTop_[at], &splitTotal_[at]};
-  shared_.code.attention.attend(task, scratch.attention.data(), partial);
-}
-
-void Rank::finish(int64_t row, const float* acc, float top, float total) {
-  if (total == 0) return writeEmpty(row);
-  unsigned char* to = out_ + row * shape_.valueDim * shape_.valueBytes;
-  shared_.code.rows.scale(acc, false, 1.0F / total, to, shared_.bf16(), shape_.valueDim);
-  writeLse(row, top, total);
-}
-
-void Rank::writeLse(int64_t row, float top, float total) {
-  const double base2 = static_cast<double>(top) + std::log2(static_cast<double>(total));
-  lse_[row] = static_cast<float>(config_.base2 ? base2 : base2 * kLn2);
-}
-
-void Rank::writeEmpty(int64_t row) {
-  constexpr float inf = std::numeric_limits<float>::infinity();
-  constexpr float notANumber = std::numeric_limits<float>::quiet_NaN();
-  struct Left {
-    float out;
-    float lse;
-  };
-  const Left left = config_.emptyRow == EmptyRow::neutral     ? Left{0, -inf}
-                    : config_.emptyRow == EmptyRow::unwritten ? Left{kStaleOut, kStaleLse}
-                    : config_.emptyRow == EmptyRow::plusInf   ? Left{0, inf}
-                                                              : Left{notANumber, -inf};
-  fillRow(out_ + row * shape_.valueDim * shape_.valueBytes, shared_.bf16(), left.out, shape_.valueDim);
-  lse_[row] = left.lse;
-}
-
-void Rank::combine() {
-  for (int r = 0; r < shape_.requests && !shared_.cancelled(); ++r) {
-    const int splits = shared_.plan.splits(lengths_[r]);
-    for (int row = 0; row < shape_.rowsPerRequest; ++row) combineRow(r, row, splits);
-  }
-}
-
-void Rank::combineRow(int request, int row, int splits) {
-  const float* parts[kUnitsWanted];
-  float weights[kUnitsWanted];
-  const int64_t first = static_cast<int64_t>(request) * shared_.plan.maxSplits * shape_.rowsPerRequest + row;
-  float top = -std::numeric_limits<float>::infinity();
-  for (int s = 0; s < splits; ++s) top = std::fmax(top, splitTop_[first + s * shape_.rowsPerRequest]);
-  double total = 0;
-  for (int s = 0; s < splits; ++s) {
-    const int64_t at = first + static_cast<int64_t>(s) * shape_.rowsPerRequest;
-    parts[s] = &splitAcc_[at * shape_.valueDim];
-    const bool none = splitTotal_[at] == 0;
-    weights[s] = none ? 0.0F : static_cast<float>(std::exp2(static_cast<double>(splitTop_[at]) - top));
-    total += static_cast<double>(weights[s]) * splitTotal_[at];
-  }
-  const int64_t out = static_cast<int64_t>(request) * shape_.rowsPerRequest + row;
-  if (total == 0) return writeEmpty(out);
-  for (int s = 0; s < splits; ++s) weights[s] = static_cast<float>(weights[s] / total);
-  const void* rowsOf[kUnitsWanted];
-  std::copy_n(parts, splits, rowsOf);
-  unsigned char* to = out_ + out * shape_.valueDim * shape_.valueBytes;
-  shared_.code.rows.merge({rowsOf, weights, splits, false}, to, shared_.bf16(), shape_.valueDim);
-  writeLse(out, top, static_cast<float>(total));
 }
 
 void Rank::neutralize(int layer) {

@@ -103,7 +103,7 @@ describe('a full pool', () => {
 
 describe('cancelling', () => {
   it('ends a long fill and a long step soon, with the step given up', async () => {
-    const config = smallConfig({ contextLens: [200_000], ranks: 1, layers: 4, kvLoraRank: 512, ropeDim: 64 })
+    const config = smallConfig({ contextLens: [60_000], ranks: 1, layers: 4, kvLoraRank: 512, ropeDim: 64 })
     const run = addon.createRun({ ...config, heads: 128, checkRows: 0, steps: 2, warmup: 0 })
     const filling = run.fill(Number.POSITIVE_INFINITY)
     setTimeout(() => run.cancel(), 20)

@@ -1,0 +1,10 @@
+#include <cstdio>
+
+#include "tests/tests.h"
+
+int main() {
+  dcpscope::tests::core();
+  dcpscope::tests::steps();
+  std::puts("ok");
+  return 0;
+}

@@ -1,0 +1,12 @@
+#pragma once
+#include <cstdint>
+
+namespace dcpscope::tests {
+
+/** Digest of generated rows, the same on every machine. */
+constexpr uint64_t kGeneratedDigest = 0x2e4b14292b90ea5aULL;
+
+void core();
+void steps();
+
+}  // namespace dcpscope::tests
