@@ -1,5 +1,5 @@
 import { defineConfig } from 'vite'
-import { EXTERNAL, PRELOAD } from './entries.mts'
+import { EXTERNAL, PRELOAD } from './entries.mjs'
 
 /** The preload alone: a sandboxed one cannot require a shared chunk. */
 export default defineConfig({

@@ -1,5 +1,5 @@
 import { defineConfig } from 'vite'
-import { ENTRIES, EXTERNAL } from './entries.mts'
+import { ENTRIES, EXTERNAL } from './entries.mjs'
 
 /** Electron main, engine host, store host and command line: CommonJS for Node 18, packages bundled but for native ones. */
 export default defineConfig({

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { chmod } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { ENTRIES, PAGE, PRELOAD } from '../build/entries.mjs'
 import { SetupError, step } from './report.mjs'
 import { ROOT, run } from './shell.mjs'
 import { unlessDone, writeWhole } from './stamp.mjs'
@@ -31,6 +32,15 @@ export const buildAddon = () =>
       })
     })
   })
+
+/** @param {readonly string[]} entries */
+const needEntries = (entries) => {
+  const missing = entries.filter((entry) => !existsSync(join(ROOT, entry)))
+  if (missing.length > 0)
+    throw new SetupError(
+      `the checkout is incomplete, there is nothing to build: ${missing.join(', ')} missing`,
+    )
+}
 
 /** @param {string} config */
 const vite = (config) =>
@@ -61,6 +71,7 @@ const PROCESSES = [
 export const buildProcesses = () =>
   unlessDone('processes', ['app', 'main', 'package-lock.json'], PROCESSES, () =>
     step('building processes and command line', async () => {
+      needEntries([...Object.values(ENTRIES), ...Object.values(PRELOAD)])
       await vite('processes.config.mts')
       await vite('preload.config.mts')
       await chmod(join(ROOT, 'dist/cli.js'), 0o755)
@@ -75,6 +86,7 @@ export const buildRenderer = () =>
     ['dist/renderer/index.html'],
     () =>
       step('building the window', async () => {
+        needEntries([PAGE])
         await vite('renderer.config.mts')
       }),
   )

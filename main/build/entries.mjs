@@ -1,4 +1,6 @@
-/** What is built from what: name in dist/ to entry. */
+// @ts-check
+
+/** Processes and command line: name in dist/ to entry. */
 export const ENTRIES = {
   main: 'main/desktop/main.ts',
   'engine-host': 'main/engine/host.ts',
@@ -6,6 +8,7 @@ export const ENTRIES = {
   cli: 'main/cli/cli.ts',
 }
 export const PRELOAD = { preload: 'main/desktop/preload.ts' }
+export const PAGE = 'renderer/index.html'
 
 /** Provided by Electron, or native and therefore left in node_modules. */
 export const EXTERNAL = ['electron', /^@duckdb\//]
