@@ -1,8 +1,8 @@
 import type { LseBase } from '../../../app/lse/base.ts'
 import { RankChip } from '../../controls/RankChip.tsx'
-import { formatFloat, formatInt } from '../../drawing/format.ts'
+import { formatFloat } from '../../drawing/format.ts'
 import { useSelection } from '../../state/selection.ts'
-import { lseText, stateText } from './lse-text.ts'
+import { keysText, lseText, stateText } from './lse-text.ts'
 import type { MergeModel, RankPart } from './model.ts'
 
 /** Numbers of every rank's partial; a click selects the rank in all views. */
@@ -38,7 +38,7 @@ export const RankTable = ({ model, base }: { readonly model: MergeModel; readonl
         <tfoot>
           <tr>
             <th scope="row">merged</th>
-            <td className="num">{formatInt(model.ranks.reduce((sum, r) => sum + r.visibleKeys, 0))}</td>
+            <td className="num">{keysText(totalKeys(model))}</td>
             <td className="num" data-testid="merge-lse">
               {lseText(model.lse)}
             </td>
@@ -71,7 +71,7 @@ const Row = ({ part, selected, onSelect }: RowProps) => (
         <RankChip rank={part.rank} />
       </button>
     </th>
-    <td className="num">{formatInt(part.visibleKeys)}</td>
+    <td className="num">{keysText(part.visibleKeys)}</td>
     <td className={part.state === 'nan' ? 'num merge-nan' : 'num'}>{lseText(part.lse)}</td>
     <td className="num">{formatFloat(part.weight, 6)}</td>
     <td className={Number.isNaN(part.norm) ? 'num merge-nan' : 'num'}>{normText(part.norm)}</td>
@@ -80,6 +80,12 @@ const Row = ({ part, selected, onSelect }: RowProps) => (
     </td>
   </tr>
 )
+
+const totalKeys = ({ ranks }: MergeModel): number | null =>
+  ranks.reduce<number | null>(
+    (sum, r) => (sum === null || r.visibleKeys === null ? null : sum + r.visibleKeys),
+    0,
+  )
 
 const normText = (x: number): string => (Number.isFinite(x) ? formatFloat(x, 4) : String(x))
 

@@ -1,4 +1,4 @@
-import { formatFloat } from '../../drawing/format.ts'
+import { formatFloat, formatInt } from '../../drawing/format.ts'
 import type { RankPart } from './model.ts'
 
 export const lseText = (lse: number): string => {
@@ -20,3 +20,6 @@ export const stateText = (part: RankPart): string => {
       return 'empty (NaN)'
   }
 }
+
+/** A count of keys, or that the bundle does not have it (yet). */
+export const keysText = (keys: number | null): string => (keys === null ? '–' : formatInt(keys))

@@ -17,7 +17,8 @@ export interface RankPart {
   readonly weight: number
   /** Euclidean norm of the partial; NaN when a value is NaN. */
   readonly norm: number
-  readonly visibleKeys: number
+  /** Keys that the row sees on this rank; null while the bundle has no row statistics of the step. */
+  readonly visibleKeys: number | null
   /** What is odd about it: keys without an lse, an lse without keys, NaN that has weight. */
   readonly trouble: string | null
 }
@@ -57,17 +58,22 @@ const normOf = (values: ArrayLike<number>, from: number, count: number): number 
 }
 
 /** Without keys a partial must be neutral: out 0, and an lse that merges read as nothing. */
-const troubleOf = (state: LseState, weight: number, norm: number, visibleKeys: number): string | null => {
+const troubleOf = (
+  state: LseState,
+  weight: number,
+  norm: number,
+  visibleKeys: number | null,
+): string | null => {
+  if (weight > 0 && Number.isNaN(norm)) return 'NaN goes into the result'
+  if (visibleKeys === null) return null
   if (visibleKeys === 0) {
     if (state === 'finite') return 'an lse without keys'
     return norm === 0 ? null : 'out is not 0 without keys'
   }
   if (state === 'nan') return 'lse is NaN: its keys are lost'
-  if (state !== 'finite') return 'keys, but no lse'
-  return weight > 0 && Number.isNaN(norm) ? 'NaN goes into the result' : null
+  return state === 'finite' ? null : 'keys, but no lse'
 }
 
-/** `visibleKeys`: keys that the row sees on each rank. */
 const partsOf = (
   { lse, out }: MergeInput,
   capture: CaptureShape,
@@ -78,7 +84,8 @@ const partsOf = (
     const state = stateOf(value)
     const weight = weights[rank] ?? 0
     const norm = normOf(out, rank * capture.width, capture.width)
-    const visibleKeys = capture.visibleKeys[rank * capture.rows + row] ?? 0
+    const known = capture.visibleKeys[rank * capture.rows + row] ?? -1
+    const visibleKeys = known < 0 ? null : known
     return {
       rank,
       lse: value,

@@ -1,7 +1,7 @@
-import { formatFloat, formatInt } from '../../drawing/format.ts'
+import { formatFloat } from '../../drawing/format.ts'
 import { useInspector } from '../../shell/Inspector.tsx'
 import { useSelection } from '../../state/selection.ts'
-import { lseText } from './lse-text.ts'
+import { keysText, lseText } from './lse-text.ts'
 import type { RankPart } from './model.ts'
 import type { MergeState } from './use-merge.ts'
 import { sciText } from './Verdicts.tsx'
@@ -15,13 +15,12 @@ interface Row {
 
 const rankRows = (part: RankPart, kernelLse: number): Row[] => [
   { label: 'rank', value: String(part.rank) },
-  { label: 'visible keys', value: formatInt(part.visibleKeys) },
+  { label: 'visible keys', value: keysText(part.visibleKeys) },
   { label: 'lse', value: lseText(part.lse), copy: String(part.lse) },
   {
     label: 'lse of the kernel',
     value: lseText(kernelLse),
     copy: String(kernelLse),
-    note: 'before neutralising',
   },
   { label: 'weight', value: formatFloat(part.weight, 6), copy: String(part.weight) },
   {

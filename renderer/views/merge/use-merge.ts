@@ -26,7 +26,7 @@ const keyOf = (choice: Choice | null): CaptureKey | null => (choice?.kind === 'c
 /** The capture that is shown, or null while it is not the wanted one. */
 const useCapture = (run: RunInfo | null, key: CaptureKey | null) => {
   const params = run === null || key === null ? null : { run: run.id, step: key.step, layer: key.layer }
-  const { answer, error, loading } = useAnswer('capture', params)
+  const { answer, error, loading } = useAnswer('capture', params, run?.manifest.status)
   const same =
     answer !== null &&
     params !== null &&

@@ -6,7 +6,7 @@ import { useSelection } from '../../state/selection.ts'
 import { useTheme } from '../../theme/use-theme.ts'
 import { drawOwnership } from './draw.ts'
 import { factsOf } from './facts.ts'
-import { cardPlace, type Geometry, geometryOf, type Hit, hitAt, type Point } from './geometry.ts'
+import { cardPlace, type Geometry, geometryOf, type Hit, hitAt, NOTHING, type Point } from './geometry.ts'
 import { HoverCard } from './HoverCard.tsx'
 import { movedToken } from './selection-moves.ts'
 import { detailText, stripOf } from './strip.ts'
@@ -20,8 +20,7 @@ interface Props {
   readonly viewport: ViewportControl
 }
 
-interface Hover {
-  readonly token: number
+interface Pointer {
   readonly at: Point
   readonly geometry: Geometry
 }
@@ -45,11 +44,14 @@ const pointOf = (event: { clientX: number; clientY: number }, element: Element):
 export const OwnershipCanvas = ({ layout, pages, hasRun, viewport }: Props) => {
   const theme = useTheme()
   const { token, rank, select } = useSelection()
-  const [hover, setHover] = useState<Hover | null>(null)
+  const [pointer, setPointer] = useState<Pointer | null>(null)
   const drag = useRef<Drag | null>(null)
   const { len, dcp } = layout
   const selected = token !== null && token < len ? token : null
-  const hovered = hover !== null && hover.token < len ? hover.token : null
+  // Where the pointer is, not what it pointed at: the picture may move below it.
+  const under: Hit =
+    pointer === null ? NOTHING : hitAt(pointer.at, viewport.view, pointer.geometry, len, layout)
+  const hovered = under.kind === 'token' ? under.token : null
 
   const canvas = useCanvas(
     (ctx, width, height) => {
@@ -70,7 +72,7 @@ export const OwnershipCanvas = ({ layout, pages, hasRun, viewport }: Props) => {
 
   const hit = (point: Point): Hit => {
     const element = canvas.current
-    if (element === null) return { kind: 'nothing' }
+    if (element === null) return NOTHING
     const geometry = geometryOf(element.clientWidth, element.clientHeight, dcp)
     return hitAt(point, viewport.view, geometry, len, layout)
   }
@@ -110,16 +112,12 @@ export const OwnershipCanvas = ({ layout, pages, hasRun, viewport }: Props) => {
       if (dragging.moved) {
         viewport.pan(dragging.x - point.x)
         dragging.x = point.x
+        setPointer(null)
       }
       return
     }
-    const what = hit(point)
     const { clientWidth, clientHeight } = event.currentTarget
-    setHover(
-      what.kind === 'token'
-        ? { token: what.token, at: point, geometry: geometryOf(clientWidth, clientHeight, dcp) }
-        : null,
-    )
+    setPointer({ at: point, geometry: geometryOf(clientWidth, clientHeight, dcp) })
   }
 
   return (
@@ -146,12 +144,12 @@ export const OwnershipCanvas = ({ layout, pages, hasRun, viewport }: Props) => {
           drag.current = null
         }}
         onPointerMove={onPointerMove}
-        onPointerLeave={() => setHover(null)}
+        onPointerLeave={() => setPointer(null)}
       />
-      {hover === null || hovered === null ? null : (
+      {pointer === null || hovered === null ? null : (
         <HoverCard
-          at={hover.at}
-          place={cardPlace(hover.at, hovered, viewport.view, hover.geometry, layout)}
+          at={pointer.at}
+          place={cardPlace(pointer.at, hovered, viewport.view, pointer.geometry, layout)}
           facts={factsOf(hovered, len, layout, pages)}
           hasTable={hasRun}
         />

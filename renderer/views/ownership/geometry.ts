@@ -92,7 +92,7 @@ export type Hit =
   | { readonly kind: 'overview'; readonly position: number }
   | { readonly kind: 'nothing' }
 
-const NOTHING: Hit = { kind: 'nothing' }
+export const NOTHING: Hit = { kind: 'nothing' }
 
 const within = (y: number, span: Span): boolean => y >= span.top && y < span.top + span.height
 

@@ -96,6 +96,14 @@ describe('the model of a merge', () => {
     expect(troubles(Number.NaN)).toEqual([null, null, null, 'out is not 0 without keys'])
   })
 
+  it('judges no rank by keys that the bundle does not tell', () => {
+    const model = mergeModel(input([0, -INF], [1, 1, 0, 0], [1, 1], null), capture([-1, -1]), 0)
+    expect(model.ranks.map((r) => [r.visibleKeys, r.trouble])).toEqual([
+      [null, null],
+      [null, null],
+    ])
+  })
+
   it('tells the error of the partials from the error of the merge', () => {
     const model = mergeModel(input([0], [2, 2], [2, 2], [1, 1]), capture([1]), 0)
     expect(model.againstRecomputed.relative).toBe(0)
