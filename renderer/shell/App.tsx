@@ -1,0 +1,48 @@
+import './shell.css'
+import { useEffect } from 'react'
+import { useView } from '../state/view.ts'
+import { useTheme } from '../theme/use-theme.ts'
+import { CrashBanners } from './CrashBanner.tsx'
+import { ErrorBoundary } from './ErrorBoundary.tsx'
+import { HelpSheet } from './HelpSheet.tsx'
+import { InspectorPanel } from './InspectorPanel.tsx'
+import { useLayout } from './layout.ts'
+import { Rail } from './Rail.tsx'
+import { SelectionBar } from './SelectionBar.tsx'
+import { StatusLine } from './StatusLine.tsx'
+import { TopBar } from './TopBar.tsx'
+import { useActionKeys } from './use-actions.ts'
+import { VIEWS } from './views.ts'
+
+/** The frame: rail, top bar, the shown view, inspector, status line. */
+export const App = () => {
+  const theme = useTheme()
+  const view = useView((s) => s.view)
+  const helpOpen = useLayout((s) => s.helpOpen)
+  const inspectorOpen = useLayout((s) => s.inspectorOpen)
+  useActionKeys(view)
+  useEffect(() => {
+    document.documentElement.dataset.theme = theme
+  }, [theme])
+  const shown = VIEWS.find(({ id }) => id === view)
+  return (
+    <div className="frame">
+      <TopBar />
+      <Rail />
+      <main className="frame-main">
+        <SelectionBar />
+        <CrashBanners />
+        <div className="frame-view">
+          {shown === undefined ? null : (
+            <ErrorBoundary key={shown.id} name={shown.title}>
+              <shown.component />
+            </ErrorBoundary>
+          )}
+        </div>
+      </main>
+      {inspectorOpen ? <InspectorPanel /> : null}
+      <StatusLine />
+      {helpOpen ? <HelpSheet /> : null}
+    </div>
+  )
+}

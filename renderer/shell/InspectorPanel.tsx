@@ -1,0 +1,70 @@
+import { formatInt } from '../drawing/format.ts'
+import { useSession } from '../state/session.ts'
+import { CopyButton } from './CopyButton.tsx'
+import { type InspectorRow, useInspectorContent } from './Inspector.tsx'
+import { INSPECTOR, useLayout } from './layout.ts'
+import { Resizer } from './Resizer.tsx'
+import { runRows } from './run-rows.ts'
+
+const Row = ({ row }: { readonly row: InspectorRow }) => (
+  <div className="inspector-row">
+    <dt>{row.label}</dt>
+    <dd>
+      <span className="num inspector-value selectable" title={row.copy ?? row.value}>
+        {row.value}
+      </span>
+      {row.note === undefined ? null : <span className="inspector-note">{row.note}</span>}
+    </dd>
+    <CopyButton text={row.copy ?? row.value} what={row.label} className="inspector-copy" />
+  </div>
+)
+
+const Rows = ({ title, rows }: { readonly title: string; readonly rows: readonly InspectorRow[] }) => (
+  <section className="inspector-part" aria-label={title}>
+    <h3>{title}</h3>
+    <dl>
+      {rows.map((row, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: labels may repeat, and rows have no state of their own
+        <Row key={`${row.label} ${i}`} row={row} />
+      ))}
+    </dl>
+  </section>
+)
+
+/** Everything about the selection, as the shown view says it, above the facts of the open run. */
+export const InspectorPanel = () => {
+  const { title, rows } = useInspectorContent()
+  const { inspectorWidth, resizeInspector } = useLayout()
+  const openRun = useSession((s) => s.openRun)
+  const facts = openRun === null ? [] : runRows(openRun)
+  return (
+    <aside
+      className="inspector"
+      style={{ width: inspectorWidth }}
+      aria-label="Inspector"
+      data-testid="inspector"
+    >
+      <Resizer
+        label="Width of the inspector"
+        value={inspectorWidth}
+        min={INSPECTOR.least}
+        max={INSPECTOR.most}
+        onChange={resizeInspector}
+      />
+      <div className="inspector-body">
+        {rows === null || rows.length === 0 ? null : <Rows title={title} rows={rows} />}
+        {facts.length === 0 ? null : <Rows title="Run" rows={facts} />}
+        {(rows === null || rows.length === 0) && facts.length === 0 ? (
+          <p className="inspector-none">
+            Select a step, span, token or row in any view; its exact values stand here.
+          </p>
+        ) : null}
+      </div>
+      {openRun === null ? null : (
+        <p className="inspector-foot">
+          <span className="num">{formatInt(openRun.spanCount)}</span> spans in the bundle
+        </p>
+      )}
+    </aside>
+  )
+}

@@ -1,0 +1,63 @@
+import { Fragment } from 'react'
+import { formatInt, formatNs } from '../drawing/format.ts'
+import { NO_SELECTION, type Selection, useSelection } from '../state/selection.ts'
+import { useSession } from '../state/session.ts'
+import { CloseIcon } from './icons.tsx'
+
+const PARTS: readonly { readonly key: keyof Selection; readonly word: string }[] = [
+  { key: 'step', word: 'step' },
+  { key: 'layer', word: 'layer' },
+  { key: 'rank', word: 'rank' },
+  { key: 'request', word: 'request' },
+  { key: 'qIndex', word: 'query' },
+  { key: 'head', word: 'head' },
+  { key: 'token', word: 'token' },
+  { key: 'timeNs', word: 'at' },
+]
+
+const valueText = (key: keyof Selection, value: number): string =>
+  key === 'timeNs' ? formatNs(value) : formatInt(value)
+
+/** The selection as breadcrumbs from the run inwards; each part can be let go, and all at once. */
+export const SelectionBar = () => {
+  const selection = useSelection()
+  const name = useSession((s) => s.openRun?.manifest.name ?? null)
+  const parts = PARTS.flatMap(({ key, word }) => {
+    const value = selection[key]
+    return value === null ? [] : [{ key, word, value }]
+  })
+  return (
+    <nav className="selection-bar" aria-label="Selection">
+      <span className="selection-run">{name ?? 'no run'}</span>
+      {parts.map(({ key, word, value }) => (
+        <Fragment key={key}>
+          <span className="selection-arrow" aria-hidden="true">
+            ›
+          </span>
+          <button
+            type="button"
+            className="crumb"
+            title={`Let go of ${word}`}
+            data-testid={`crumb-${key}`}
+            onClick={() => selection.select({ [key]: NO_SELECTION[key] })}
+          >
+            {word} <span className="num">{valueText(key, value)}</span>
+          </button>
+        </Fragment>
+      ))}
+      {parts.length === 0 ? <span className="quiet">nothing selected</span> : null}
+      {parts.length === 0 ? null : (
+        <button
+          type="button"
+          className="button button-quiet button-icon selection-clear"
+          title="Clear the selection (Esc)"
+          aria-label="Clear the selection"
+          data-testid="clear-selection"
+          onClick={selection.clear}
+        >
+          <CloseIcon />
+        </button>
+      )}
+    </nav>
+  )
+}

@@ -1,0 +1,136 @@
+import { useEffect, useState } from 'react'
+import type { DesktopState } from '../../app/protocol/desktop.ts'
+import { formatBytes, formatInt, formatRate } from '../drawing/format.ts'
+import { type Message, useMessages } from '../state/messages.ts'
+import { useSession } from '../state/session.ts'
+import { MessageIcon } from './icons.tsx'
+import { Popover } from './Popover.tsx'
+
+const SAMPLE_MS = 3000
+
+/** Bytes of this page's heap; null where the browser does not say. */
+const heapBytes = (): number | null => {
+  const memory: unknown = Reflect.get(performance, 'memory')
+  const used: unknown =
+    typeof memory === 'object' && memory !== null ? Reflect.get(memory, 'usedJSHeapSize') : null
+  return typeof used === 'number' ? used : null
+}
+
+const useHeap = (): number | null => {
+  const [bytes, setBytes] = useState(heapBytes)
+  useEffect(() => {
+    const timer = setInterval(() => setBytes(heapBytes()), SAMPLE_MS)
+    return () => clearInterval(timer)
+  }, [])
+  return bytes
+}
+
+const ProcessState = ({
+  name,
+  state,
+}: {
+  readonly name: string
+  readonly state: DesktopState['engine'] | undefined
+}) => {
+  const status = state?.status ?? 'starting'
+  return (
+    <span
+      className={`status-process status-${status}`}
+      title={state?.status === 'ready' ? `process ${state.pid}` : undefined}
+    >
+      <span className="status-dot" />
+      {name} {status}
+    </span>
+  )
+}
+
+const timeText = (at: number): string => new Date(at).toLocaleTimeString('en-GB')
+
+const MessageLine = ({ message }: { readonly message: Message }) => (
+  <li className={`message message-${message.level}`}>
+    <time className="num">{timeText(message.at)}</time>
+    <span className="selectable">{message.text}</span>
+  </li>
+)
+
+const Messages = () => {
+  const { messages, clear } = useMessages()
+  const last = messages.at(-1)
+  return (
+    <Popover
+      title="All messages"
+      side="above"
+      testId="messages"
+      className={`status-message message-${last?.level ?? 'info'}`}
+      label={
+        <>
+          <MessageIcon />
+          <span className="status-message-text">{last?.text ?? 'No messages'}</span>
+          {messages.length > 1 ? <span className="num quiet">{formatInt(messages.length)}</span> : null}
+        </>
+      }
+    >
+      {() => (
+        <div className="messages">
+          <div className="messages-head">
+            <h3>Messages</h3>
+            <button
+              type="button"
+              className="button button-quiet"
+              disabled={messages.length === 0}
+              onClick={clear}
+            >
+              Clear
+            </button>
+          </div>
+          <ol>
+            {[...messages].reverse().map((message) => (
+              <MessageLine key={message.id} message={message} />
+            ))}
+          </ol>
+        </div>
+      )}
+    </Popover>
+  )
+}
+
+/** State of the processes, live rate, losses, memory, and what was said last. */
+export const StatusLine = () => {
+  const desktop = useSession((s) => s.desktop)
+  const progress = useSession((s) => s.progress)
+  const dropped = useSession((s) => s.progress?.dropped ?? s.openRun?.manifest.summary?.dropped ?? null)
+  const heap = useHeap()
+  const running = progress !== null && progress.status === 'running'
+  return (
+    <footer className="status-line">
+      <ProcessState name="engine" state={desktop?.engine} />
+      <ProcessState name="store" state={desktop?.store} />
+      <span className="status-item">
+        rate <span className="num status-number">{running ? formatRate(progress.tokensPerSecond) : '–'}</span>{' '}
+        tokens/s
+      </span>
+      <span
+        className={dropped !== null && dropped > 0 ? 'status-item status-lost' : 'status-item'}
+        title="Spans that were lost; must be 0"
+      >
+        dropped <span className="num status-number">{dropped === null ? '–' : formatInt(dropped)}</span>
+      </span>
+      {heap === null ? null : (
+        <span className="status-item" title="Heap of this page, as the browser says">
+          page <span className="num status-number">{formatBytes(heap)}</span>
+        </span>
+      )}
+      <Messages />
+      <span
+        className="status-item quiet status-version"
+        title={
+          desktop === null
+            ? undefined
+            : `Electron ${desktop.runtime.electron}, Chrome ${desktop.runtime.chrome}, Node ${desktop.runtime.node}`
+        }
+      >
+        dcpscope {desktop?.runtime.app ?? ''}
+      </span>
+    </footer>
+  )
+}

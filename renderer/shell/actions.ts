@@ -1,0 +1,131 @@
+import { useRunForm } from '../state/form.ts'
+import { startDefaultRun, togglePause } from '../state/run-actions.ts'
+import { runStateOf } from '../state/run-state.ts'
+import { NO_SELECTION, useSelection } from '../state/selection.ts'
+import { useSession } from '../state/session.ts'
+import { useView, VIEW_IDS, type ViewId } from '../state/view.ts'
+import { type KeyStroke, stroke } from './keys.ts'
+import { useLayout } from './layout.ts'
+import { moveStep } from './scrub.ts'
+
+/** Something a person can do from anywhere: one table drives the keys, the help sheet and the documentation. */
+export interface Action {
+  readonly id: string
+  readonly title: string
+  readonly keys: readonly KeyStroke[]
+  /** Whether it does anything now; a key of an action that does not is left to others. */
+  readonly enabled: () => boolean
+  readonly run: () => void
+}
+
+const VIEW_TITLES: Readonly<Record<ViewId, string>> = {
+  run: 'Show the run',
+  timeline: 'Show the timeline',
+  ownership: 'Show the ownership',
+  merge: 'Show the merge',
+}
+
+const always = (): boolean => true
+
+const showsRun = (): boolean => useView.getState().view === 'run'
+
+const phase = () => runStateOf(useSession.getState())
+
+const viewActions: readonly Action[] = VIEW_IDS.map((view, i) => ({
+  id: `view.${view}`,
+  title: VIEW_TITLES[view],
+  keys: [stroke(`Digit${i + 1}`)],
+  enabled: always,
+  run: () => useView.getState().show(view),
+}))
+
+const hasSelection = (): boolean => {
+  const now = useSelection.getState()
+  return Object.keys(NO_SELECTION).some((key) => Reflect.get(now, key) !== null)
+}
+
+const hasSteps = (): boolean => (useSession.getState().openRun?.steps ?? 0) > 0
+
+export const ACTIONS: readonly Action[] = [
+  ...viewActions,
+  {
+    id: 'run.startDefault',
+    title: 'Start the default run (no run open)',
+    keys: [stroke('Enter')],
+    enabled: () => {
+      const { openId, desktop } = useSession.getState()
+      return showsRun() && openId === null && desktop?.engine.status === 'ready' && desktop.activeRun === null
+    },
+    run: () => void startDefaultRun(),
+  },
+  {
+    id: 'run.pause',
+    title: 'Pause or resume the run',
+    keys: [stroke('Space')],
+    enabled: () => phase()?.phase === 'running' || phase()?.phase === 'paused',
+    run: () => void togglePause(),
+  },
+  {
+    id: 'form.undo',
+    title: 'Undo an edit of the configuration',
+    keys: [stroke('KeyZ', { ctrl: true })],
+    enabled: showsRun,
+    run: () => useRunForm.getState().undo(),
+  },
+  {
+    id: 'form.redo',
+    title: 'Redo it',
+    keys: [stroke('KeyZ', { ctrl: true, shift: true }), stroke('KeyY', { ctrl: true })],
+    enabled: showsRun,
+    run: () => useRunForm.getState().redo(),
+  },
+  {
+    id: 'open.bundle',
+    title: 'Open a bundle',
+    keys: [stroke('KeyO', { ctrl: true })],
+    enabled: always,
+    run: () => void useSession.getState().openBundle(),
+  },
+  {
+    id: 'step.previous',
+    title: 'Previous step',
+    keys: [stroke('BracketLeft')],
+    enabled: hasSteps,
+    run: () => moveStep(-1),
+  },
+  {
+    id: 'step.next',
+    title: 'Next step',
+    keys: [stroke('BracketRight')],
+    enabled: hasSteps,
+    run: () => moveStep(1),
+  },
+  {
+    id: 'selection.clear',
+    title: 'Clear the selection',
+    keys: [stroke('Escape')],
+    enabled: hasSelection,
+    run: () => useSelection.getState().clear(),
+  },
+  {
+    id: 'panel.rail',
+    title: 'Widen or narrow the rail of views',
+    keys: [stroke('KeyB', { ctrl: true })],
+    enabled: always,
+    run: () => useLayout.getState().toggleRail(),
+  },
+  {
+    id: 'panel.inspector',
+    title: 'Show or hide the inspector',
+    keys: [stroke('KeyI')],
+    enabled: always,
+    run: () => useLayout.getState().toggleInspector(),
+  },
+  {
+    id: 'help',
+    title: 'Show or hide this sheet',
+    keys: [stroke('Slash', { shift: true })],
+    enabled: always,
+    run: () => useLayout.getState().showHelp(!useLayout.getState().helpOpen),
+  },
+]

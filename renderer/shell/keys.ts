@@ -1,0 +1,52 @@
+/** A key by its place on the keyboard (`KeyboardEvent.code`), so that it stays where it is on any layout. */
+export interface KeyStroke {
+  readonly code: string
+  readonly ctrl: boolean
+  readonly shift: boolean
+}
+
+export const stroke = (code: string, held: { ctrl?: boolean; shift?: boolean } = {}): KeyStroke => ({
+  code,
+  ctrl: held.ctrl ?? false,
+  shift: held.shift ?? false,
+})
+
+type Pressed = Pick<KeyboardEvent, 'code' | 'key' | 'ctrlKey' | 'metaKey' | 'shiftKey' | 'altKey'>
+
+/** `?` sits elsewhere on many layouts, so the character counts as well as the place. */
+const isHelp = (pressed: Pressed, key: KeyStroke): boolean =>
+  key.code === 'Slash' && key.shift && pressed.key === '?'
+
+export const matches = (pressed: Pressed, key: KeyStroke): boolean =>
+  !pressed.altKey &&
+  (pressed.ctrlKey || pressed.metaKey) === key.ctrl &&
+  (isHelp(pressed, key) || (pressed.code === key.code && pressed.shiftKey === key.shift))
+
+const NAMES: Readonly<Record<string, string>> = {
+  Slash: '/',
+  BracketLeft: '[',
+  BracketRight: ']',
+  Escape: 'Esc',
+  Period: '.',
+  Comma: ',',
+}
+
+/** How a key is written: `Ctrl+Shift+Z`, `?`, `1`. */
+export const keyText = ({ code, ctrl, shift }: KeyStroke): string => {
+  if (code === 'Slash' && shift) return '?'
+  const name = NAMES[code] ?? code.replace(/^(Key|Digit)/, '')
+  return `${ctrl ? 'Ctrl+' : ''}${shift ? 'Shift+' : ''}${name}`
+}
+
+/** Where plain keys belong to the focused control: fields take all, buttons and links take Enter and Space. */
+export const keyBelongsTo = (target: EventTarget | null, { code, ctrl }: KeyStroke): boolean => {
+  if (!(target instanceof HTMLElement)) return false
+  // Text of several lines has an undo of its own; fields of the form share the form's.
+  if (target.tagName === 'TEXTAREA') return true
+  if (ctrl) return false
+  if (target.isContentEditable || /^(INPUT|SELECT)$/.test(target.tagName)) return true
+  const presses = code === 'Enter' || code === 'Space'
+  return (
+    presses && target.closest('button, a, summary, [role="button"], [role="radio"], [role="switch"]') !== null
+  )
+}

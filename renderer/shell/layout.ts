@@ -1,0 +1,40 @@
+import { create } from 'zustand'
+import { load, loadNumber, save } from '../state/kept.ts'
+
+export const INSPECTOR = { least: 220, most: 640, start: 280 } as const
+
+interface Layout {
+  readonly railWide: boolean
+  readonly inspectorOpen: boolean
+  /** Pixels. */
+  readonly inspectorWidth: number
+  readonly helpOpen: boolean
+  readonly toggleRail: () => void
+  readonly toggleInspector: () => void
+  readonly resizeInspector: (width: number) => void
+  readonly showHelp: (open: boolean) => void
+}
+
+/** Panels of the frame; sizes are kept for the next start. */
+export const useLayout = create<Layout>((set, get) => ({
+  railWide: load('rail') !== 'narrow',
+  inspectorOpen: load('inspector') !== 'closed',
+  inspectorWidth: loadNumber('inspectorWidth', INSPECTOR.start, INSPECTOR.least, INSPECTOR.most),
+  helpOpen: false,
+  toggleRail: () => {
+    const railWide = !get().railWide
+    save('rail', railWide ? 'wide' : 'narrow')
+    set({ railWide })
+  },
+  toggleInspector: () => {
+    const inspectorOpen = !get().inspectorOpen
+    save('inspector', inspectorOpen ? 'open' : 'closed')
+    set({ inspectorOpen })
+  },
+  resizeInspector: (width) => {
+    const inspectorWidth = Math.min(INSPECTOR.most, Math.max(INSPECTOR.least, Math.round(width)))
+    save('inspectorWidth', inspectorWidth)
+    set({ inspectorWidth })
+  },
+  showHelp: (helpOpen) => set({ helpOpen }),
+}))

@@ -1,0 +1,46 @@
+import type { RunInfo } from '../../app/protocol/store.ts'
+import { contextLens } from '../../app/run/engine-config.ts'
+import { formatInt, formatNs } from '../drawing/format.ts'
+import type { InspectorRow } from './Inspector.tsx'
+
+/** What the inspector says of the open run. */
+export const runRows = ({
+  id,
+  manifest,
+  steps,
+  ranks,
+  startNs,
+  endNs,
+  captures,
+}: RunInfo): InspectorRow[] => {
+  const { config, devices, versions, createdAt, endedAt, clock, summary } = manifest
+  const contexts = contextLens(config)
+  const captured = captures.map(({ step, layer }) => `${step}/${layer}`)
+  return [
+    { label: 'name', value: manifest.name },
+    { label: 'status', value: manifest.status },
+    ...(manifest.error === undefined ? [] : [{ label: 'error', value: manifest.error }]),
+    ...(config.model.preset === undefined ? [] : [{ label: 'model', value: config.model.preset }]),
+    { label: 'ranks', value: String(ranks) },
+    { label: 'transport', value: config.parallel.comm },
+    { label: 'interleave', value: String(config.parallel.interleave), note: 'tokens' },
+    { label: 'page size', value: String(config.cache.pageSize), note: 'tokens' },
+    { label: 'kv type', value: config.cache.kvDtype },
+    { label: 'requests', value: formatInt(contexts.length) },
+    { label: 'steps', value: formatInt(steps), copy: String(steps) },
+    { label: 'traced time', value: formatNs(endNs - startNs), copy: `${endNs - startNs} ns` },
+    ...(captured.length === 0 ? [] : [{ label: 'captures', value: captured.join(', '), note: 'step/layer' }]),
+    ...(summary === undefined
+      ? []
+      : [
+          { label: 'provenance', value: summary.provenance },
+          { label: 'dropped', value: String(summary.dropped) },
+        ]),
+    ...devices.map(({ name, detail }) => ({ label: 'device', value: name, copy: `${name}, ${detail}` })),
+    { label: 'created', value: createdAt },
+    ...(endedAt === undefined ? [] : [{ label: 'ended', value: endedAt }]),
+    { label: 'clock', value: clock.alignment, copy: `${clock.alignment}; base ${clock.base}` },
+    ...Object.entries(versions).map(([label, value]) => ({ label, value })),
+    { label: 'run id', value: id },
+  ]
+}

@@ -1,0 +1,25 @@
+import type { ViewId } from '../state/view.ts'
+
+export interface ViewKey {
+  readonly keys: string
+  readonly title: string
+}
+
+/** Keys that a view handles itself while it is shown, for the help sheet. */
+export const VIEW_KEYS: Readonly<Record<ViewId, readonly ViewKey[]>> = {
+  run: [],
+  timeline: [
+    { keys: 'W S', title: 'Zoom in and out' },
+    { keys: 'A D', title: 'Pan left and right' },
+    { keys: '0', title: 'Show the whole run' },
+    { keys: 'Backspace', title: 'Undo a zoom' },
+  ],
+  ownership: [
+    { keys: 'W S', title: 'Zoom in and out' },
+    { keys: 'A D', title: 'Pan left and right' },
+    { keys: '0', title: 'Show all tokens' },
+    { keys: '← →', title: 'Previous and next token (Shift: a round of all ranks)' },
+    { keys: 'Home End', title: 'First and last token' },
+  ],
+  merge: [],
+}

@@ -1,0 +1,196 @@
+import { isRecord } from '../../state/config-path.ts'
+import type { Control, FormField } from './form-schema.ts'
+import { listOfText, stepped, textOfList, textOfValue, valueOfText } from './number-text.ts'
+import { TableControl } from './TableControl.tsx'
+import { TextControl } from './TextControl.tsx'
+
+export interface ControlProps {
+  /** Path of the value in the configuration; also the id of its control. */
+  readonly path: string
+  readonly field: FormField
+  readonly control: Control
+  readonly value: unknown
+  readonly invalid: boolean
+  readonly onChange: (path: string, value: unknown) => void
+  readonly onSettle: () => void
+}
+
+export const controlId = (path: string): string => `field-${path}`
+
+/** Letters that a row of buttons may have before a list takes less room. */
+const SEGMENTED_LETTERS = 26
+
+const unset = ({ fallback, optional }: FormField): string =>
+  fallback !== undefined ? textOfList(fallback) : optional ? 'default' : ''
+
+const Segments = ({ options, value, ...props }: ControlProps & { readonly options: readonly string[] }) => (
+  // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot stand within a line of text
+  <span
+    className="segments"
+    id={controlId(props.path)}
+    role="group"
+    aria-label={props.field.title}
+    aria-description={props.field.description}
+    data-invalid={props.invalid}
+  >
+    {options.map((option) => (
+      <button
+        key={option}
+        type="button"
+        className="segment"
+        aria-pressed={value === option}
+        onClick={() => props.onChange(props.path, option)}
+        onBlur={props.onSettle}
+      >
+        {option}
+      </button>
+    ))}
+  </span>
+)
+
+const Choice = (props: ControlProps & { readonly options: readonly string[] }) => {
+  const { field, options, path, value } = props
+  const shown = value ?? field.fallback
+  const letters = options.join('').length + options.length * 2
+  if (!field.optional && letters <= SEGMENTED_LETTERS && options.some((option) => option === shown))
+    return <Segments {...props} value={shown} />
+  const known = options.some((option) => option === shown)
+  return (
+    <select
+      id={controlId(path)}
+      className="input"
+      aria-label={field.title}
+      aria-description={field.description}
+      aria-invalid={props.invalid}
+      value={textOfValue(shown)}
+      onChange={(event) => props.onChange(path, event.target.value === '' ? undefined : event.target.value)}
+      onBlur={props.onSettle}
+    >
+      {field.optional ? <option value="">default</option> : null}
+      {known || shown === undefined ? null : <option value={textOfValue(shown)}>{textOfValue(shown)}</option>}
+      {options.map((option) => (
+        <option key={option} value={option}>
+          {option}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+const otherWord = (control: Control): string => (control.kind === 'numbers' ? 'list' : control.kind)
+
+const firstOf = (control: Control): unknown =>
+  control.kind === 'numbers' ? [0] : control.kind === 'number' ? Math.max(1, control.min ?? 1) : ''
+
+/** Words, and one more that opens the other kind of value. */
+const Either = (props: ControlProps & { readonly options: readonly string[]; readonly other: Control }) => {
+  const { options, other, field, value, path } = props
+  const shown = value ?? field.fallback
+  const isWord = options.some((option) => option === shown)
+  const word = otherWord(other)
+  return (
+    <span className="either">
+      <select
+        className="input"
+        id={controlId(path)}
+        aria-label={field.title}
+        aria-description={field.description}
+        value={isWord ? textOfValue(shown) : word}
+        onChange={(event) =>
+          props.onChange(path, event.target.value === word ? firstOf(other) : event.target.value)
+        }
+        onBlur={props.onSettle}
+      >
+        {options.map((option) => (
+          <option key={option} value={option}>
+            {option}
+          </option>
+        ))}
+        <option value={word}>{word}…</option>
+      </select>
+      {isWord ? null : <ControlView {...props} control={other} path={path} />}
+    </span>
+  )
+}
+
+const Switch = ({ field, path, value, onChange, onSettle }: ControlProps) => {
+  const on = (value ?? field.fallback) === true
+  return (
+    <button
+      id={controlId(path)}
+      type="button"
+      role="switch"
+      className="switch"
+      aria-checked={on}
+      aria-label={field.title}
+      aria-description={field.description}
+      onClick={() => onChange(path, !on)}
+      onBlur={onSettle}
+    >
+      <span className="switch-knob" />
+    </button>
+  )
+}
+
+const jsonValue = (text: string): unknown => {
+  if (text.trim() === '') return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Half-typed text stays text; the check of the configuration says what is wanted.
+    return text
+  }
+}
+
+const jsonText = (value: unknown): string => (isRecord(value) ? JSON.stringify(value) : textOfValue(value))
+
+/** The control of a value, by what the schema says of it. */
+export const ControlView = (props: ControlProps) => {
+  const { control, field, path, value, onChange } = props
+  const text = {
+    id: controlId(path),
+    name: field.title,
+    description: field.description,
+    value,
+    placeholder: unset(field),
+    invalid: props.invalid,
+    onChange: (next: unknown) => onChange(path, next),
+    onSettle: props.onSettle,
+  }
+  switch (control.kind) {
+    case 'choice':
+      return <Choice {...props} options={control.options} />
+    case 'either':
+      return <Either {...props} options={control.options} other={control.other} />
+    case 'switch':
+      return <Switch {...props} />
+    case 'table':
+      return <TableControl {...props} columns={control.columns} newRow={control.newRow} />
+    case 'number':
+      return (
+        <TextControl
+          {...text}
+          numeric
+          toText={textOfValue}
+          toValue={valueOfText}
+          onStep={(by) => {
+            const next = stepped(value ?? field.fallback, by, control)
+            if (next !== null) onChange(path, next)
+          }}
+        />
+      )
+    case 'numbers':
+      return <TextControl {...text} numeric toText={textOfList} toValue={listOfText} />
+    case 'text':
+      return (
+        <TextControl
+          {...text}
+          numeric={false}
+          toText={textOfValue}
+          toValue={(typed) => (typed === '' && field.optional ? undefined : typed)}
+        />
+      )
+    case 'json':
+      return <TextControl {...text} numeric={false} toText={jsonText} toValue={jsonValue} />
+  }
+}

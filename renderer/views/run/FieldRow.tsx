@@ -1,0 +1,51 @@
+import { valueAt } from '../../state/config-path.ts'
+import { useRunForm } from '../../state/form.ts'
+import { ControlView } from './ControlView.tsx'
+import type { FormField } from './form-schema.ts'
+import { useIssuesAt } from './issues.ts'
+
+interface Props {
+  readonly path: string
+  readonly field: FormField
+  readonly onHint: (field: FormField) => void
+}
+
+/** Label, control, unit and, where the value breaks a rule, the rule. */
+export const FieldRow = ({ path, field, onHint }: Props) => {
+  const value = useRunForm((s) => valueAt(s.draft, path))
+  const set = useRunForm((s) => s.set)
+  const settle = useRunForm((s) => s.settle)
+  const issues = useIssuesAt(path)
+  const wide = field.control.kind === 'table'
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset for one control would only add noise
+    <div
+      role="group"
+      aria-label={field.title}
+      className={wide ? 'field field-wide' : 'field'}
+      data-path={path}
+      onFocus={() => onHint(field)}
+      onPointerEnter={() => onHint(field)}
+    >
+      <span className="field-title">{field.title}</span>
+      <span className="field-control">
+        <ControlView
+          path={path}
+          field={field}
+          control={field.control}
+          value={value}
+          invalid={issues.length > 0}
+          onChange={set}
+          onSettle={settle}
+        />
+        {wide ? null : <span className="field-unit">{field.unit}</span>}
+      </span>
+      {issues.map((issue) => (
+        <p key={`${issue.path} ${issue.message}`} className="field-issue" role="alert">
+          {issue.path === path ? '' : `${issue.path.slice(path.length).replace(/^\./, '')} `}
+          {issue.message}
+        </p>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,54 @@
+import { pathParts } from '../../state/config-path.ts'
+import { useRunForm } from '../../state/form.ts'
+import { controlId } from './ControlView.tsx'
+import { MOST_SHOWN } from './issues.ts'
+import { useSections } from './sections.ts'
+
+/** The control of the nearest field that has one: an issue may name an entry of a list. */
+const controlOf = (path: string): HTMLElement | null => {
+  const exact = document.getElementById(controlId(path))
+  const outer = path.replace(/(\[\d+\]|\.[^.[\]]+)$/, '')
+  return exact ?? (outer === path || outer === '' ? null : controlOf(outer))
+}
+
+const focusField = (path: string): void => {
+  const control = controlOf(path)
+  control?.scrollIntoView({ block: 'center' })
+  const inner =
+    control?.matches('input, select, button') === true
+      ? control
+      : control?.querySelector('input, select, button')
+  if (inner instanceof HTMLElement) inner.focus()
+}
+
+/** Everything that keeps the configuration from running, with the way to each place. */
+export const IssueList = () => {
+  const issues = useRunForm((s) => s.issues)
+  const reveal = useSections((s) => s.reveal)
+  if (issues.length === 0) return null
+  const go = (path: string): void => {
+    const [section] = pathParts(path)
+    if (typeof section === 'string') reveal(section)
+    // The section may have to open first.
+    requestAnimationFrame(() => focusField(path))
+  }
+  return (
+    <div className="form-issues" role="status" data-testid="form-issues">
+      <p>
+        {issues.length === 1 ? 'One thing keeps' : `${issues.length} things keep`} this configuration from
+        running:
+      </p>
+      <ul>
+        {issues.slice(0, MOST_SHOWN).map(({ path, message }) => (
+          <li key={`${path} ${message}`}>
+            <button type="button" onClick={() => go(path)}>
+              {path === '' ? 'configuration' : path}
+            </button>{' '}
+            {message}
+          </li>
+        ))}
+        {issues.length > MOST_SHOWN ? <li>and {issues.length - MOST_SHOWN} more</li> : null}
+      </ul>
+    </div>
+  )
+}

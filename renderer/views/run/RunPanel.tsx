@@ -1,0 +1,202 @@
+import { lazy, Suspense } from 'react'
+import type { RunInfo } from '../../../app/protocol/store.ts'
+import { RUN_STATUSES } from '../../../app/trace/manifest.ts'
+import { FolderIcon, PauseIcon, PlayIcon, StopIcon } from '../../shell/icons.tsx'
+import { togglePause } from '../../state/run-actions.ts'
+import { endText, phaseTone, type RunState, runStateOf } from '../../state/run-state.ts'
+import { useSession } from '../../state/session.ts'
+import { useStoreQuery } from '../../state/store-client.ts'
+import { useView } from '../../state/view.ts'
+import { FigureStrip } from './FigureStrip.tsx'
+import { figuresOf, TOTALS_SQL } from './figures.ts'
+import { StageTable } from './StageTable.tsx'
+
+/** Recharts is large; the window shows before it has come. */
+const StepsChart = lazy(() => import('./StepsChart.tsx'))
+
+const MOST_POINTS = 600
+
+const PHASE_WORDS: Readonly<Record<RunState['phase'], string>> = {
+  starting: 'starting',
+  filling: 'filling the cache',
+  running: 'running',
+  paused: 'paused',
+  finishing: 'finishing',
+  complete: 'complete',
+  stopped: 'stopped',
+  interrupted: 'interrupted',
+  failed: 'failed',
+}
+
+const Controls = ({ state, openRun }: { readonly state: RunState; readonly openRun: RunInfo | null }) => {
+  const stop = useSession((s) => s.stop)
+  const revealRun = useSession((s) => s.revealRun)
+  const paused = state.phase === 'paused'
+  if (!state.active)
+    return openRun === null ? null : (
+      <button
+        type="button"
+        className="button"
+        title="Show the bundle in the file manager"
+        onClick={() => void revealRun(openRun.id)}
+      >
+        <FolderIcon /> Show files
+      </button>
+    )
+  return (
+    <>
+      <button
+        type="button"
+        className="button"
+        data-testid="run-pause"
+        disabled={!paused && state.phase !== 'running'}
+        title={paused ? 'Resume (Space)' : 'Pause after the present step (Space)'}
+        onClick={() => void togglePause()}
+      >
+        {paused ? <PlayIcon /> : <PauseIcon />}
+        {paused ? 'Resume' : 'Pause'}
+      </button>
+      <button
+        type="button"
+        className="button"
+        data-testid="run-stop"
+        disabled={state.phase === 'finishing'}
+        title="End the run after the present step; everything up to it is kept"
+        onClick={() => void stop()}
+      >
+        <StopIcon /> Stop
+      </button>
+    </>
+  )
+}
+
+const fractionOf = (state: RunState, steps: number, total: number): number =>
+  state.phase === 'filling' ? (state.fraction ?? 0) : total === 0 ? 0 : steps / total
+
+const Measured = ({ openRun, state }: { readonly openRun: RunInfo; readonly state: RunState }) => {
+  const progress = useSession((s) => s.progress)
+  const show = useView((s) => s.show)
+  const { summary } = openRun.manifest
+  const run = openRun.id
+  const some = openRun.steps > 0
+  const totals = useStoreQuery(
+    'query',
+    some && summary === undefined ? { run, sql: TOTALS_SQL, limit: 1 } : null,
+    [progress === null],
+  )
+  const steps = useStoreQuery('steps', some ? { run, from: 0, max: MOST_POINTS } : null, [openRun.steps])
+  const stages = useStoreQuery('stages', some ? { run } : null, [openRun.steps])
+  const figures = figuresOf(openRun, progress, totals.data)
+  const problem = steps.error ?? stages.error
+  return (
+    <>
+      <div className="run-progress">
+        <span style={{ width: `${100 * fractionOf(state, figures.steps, figures.totalSteps)}%` }} />
+      </div>
+      <FigureStrip figures={figures} />
+      {problem === null ? null : (
+        <p className="run-problem" role="alert">
+          {problem}
+        </p>
+      )}
+      <section className="run-part" aria-label="Throughput over the steps">
+        <h3>
+          Throughput over the steps <span className="field-unit">tokens/s</span>
+        </h3>
+        <div className="run-chart">
+          {steps.data === null ? null : (
+            <Suspense fallback={null}>
+              <StepsChart steps={steps.data} />
+            </Suspense>
+          )}
+        </div>
+      </section>
+      <section className="run-part" aria-label="Stages">
+        <h3>
+          Stages <span className="field-unit">on one rank and layer</span>
+        </h3>
+        {stages.data === null ? (
+          <p className="quiet">Stages stand here after the first step.</p>
+        ) : (
+          <StageTable stages={stages.data} />
+        )}
+      </section>
+      {state.active ? null : (
+        <div className="run-next">
+          <button type="button" className="button" onClick={() => show('timeline')}>
+            Look at the timeline
+          </button>
+          <button
+            type="button"
+            className="button"
+            disabled={openRun.captures.length === 0}
+            onClick={() => show('merge')}
+          >
+            Look at the merge
+          </button>
+        </div>
+      )}
+    </>
+  )
+}
+
+/** The open run: how it stands, what it measured, and what can be done with it. */
+export const RunPanel = () => {
+  const session = useSession()
+  const { openRun, error, openId, openRunById, closeRun } = session
+  const state = runStateOf(session)
+  if (state === null)
+    return (
+      <div className="empty-state">
+        {error === null ? (
+          <p>Opening the run…</p>
+        ) : (
+          <>
+            <p className="run-problem selectable" role="alert">
+              {error}
+            </p>
+            <div className="run-next">
+              <button
+                type="button"
+                className="button"
+                onClick={() => openId !== null && void openRunById(openId)}
+              >
+                Try again
+              </button>
+              <button type="button" className="button" onClick={closeRun}>
+                Close it
+              </button>
+            </div>
+          </>
+        )}
+      </div>
+    )
+  const end = RUN_STATUSES.find((status) => status === state.phase)
+  return (
+    <div className="run-panel">
+      <header className="run-head">
+        <h2 title={openRun?.manifest.name}>{openRun?.manifest.name ?? 'New run'}</h2>
+        <span
+          className={`badge badge-${phaseTone(state.phase)}`}
+          data-testid="run-status"
+          data-value={state.phase}
+        >
+          {PHASE_WORDS[state.phase]}
+        </span>
+        <span className="run-controls">
+          <Controls state={state} openRun={openRun} />
+        </span>
+      </header>
+      {!state.active && end !== undefined && end !== 'complete' && end !== 'running' ? (
+        <p className={`run-end run-end-${phaseTone(end)} selectable`} role="status">
+          {endText(end, state.error ?? undefined)}
+        </p>
+      ) : null}
+      {openRun === null ? (
+        <p className="run-wait quiet">The engine makes keys and values of the contexts…</p>
+      ) : (
+        <Measured openRun={openRun} state={state} />
+      )}
+    </div>
+  )
+}

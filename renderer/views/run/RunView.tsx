@@ -1,0 +1,23 @@
+import '../../controls/controls.css'
+import './run.css'
+import { useSession } from '../../state/session.ts'
+import { ConfigForm } from './ConfigForm.tsx'
+import { DerivedPanel } from './DerivedPanel.tsx'
+import { RunPanel } from './RunPanel.tsx'
+import { StartScreen } from './StartScreen.tsx'
+
+/** Configure, start and watch a run. */
+export const RunView = () => {
+  const isOpen = useSession((s) => s.openId !== null)
+  return (
+    <div className="run-frame">
+      <div className="run-view">
+        <ConfigForm />
+        <div className="run-main">{isOpen ? <RunPanel /> : <StartScreen />}</div>
+        <div className="run-side">
+          <DerivedPanel />
+        </div>
+      </div>
+    </div>
+  )
+}

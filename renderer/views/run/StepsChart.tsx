@@ -1,0 +1,73 @@
+import { Line, LineChart, ReferenceLine, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts'
+import type { StoreResult } from '../../../app/protocol/store.ts'
+import { formatInt, formatMs, formatRate, formatSci } from '../../drawing/format.ts'
+import { useSelection } from '../../state/selection.ts'
+
+type Steps = StoreResult<'steps'>
+
+interface Point {
+  readonly step: number
+  readonly tokensPerSecond: number
+  readonly wallMs: number
+  readonly maxRelErr: number
+}
+
+const pointsOf = ({ step, tokensPerSecond, wallNs, maxRelErr }: Steps): Point[] =>
+  Array.from(step, (s, i) => ({
+    step: s,
+    tokensPerSecond: tokensPerSecond[i] ?? Number.NaN,
+    wallMs: (wallNs[i] ?? Number.NaN) / 1e6,
+    maxRelErr: maxRelErr[i] ?? Number.NaN,
+  }))
+
+const StepCard = ({ payload }: { readonly payload?: readonly { readonly payload?: Point }[] }) => {
+  const point = payload?.[0]?.payload
+  if (point === undefined) return null
+  return (
+    <div className="chart-card num">
+      <p>step {formatInt(point.step)}</p>
+      <p>{formatRate(point.tokensPerSecond)} tokens/s</p>
+      <p>{formatMs(point.wallMs)}</p>
+      {Number.isNaN(point.maxRelErr) ? null : <p>error {formatSci(point.maxRelErr)}</p>}
+    </div>
+  )
+}
+
+/** Throughput over the steps; a click selects a step. */
+const StepsChart = ({ steps }: { readonly steps: Steps }) => {
+  const selected = useSelection((s) => s.step)
+  const select = useSelection((s) => s.select)
+  return (
+    <ResponsiveContainer width="100%" height="100%">
+      <LineChart
+        data={pointsOf(steps)}
+        margin={{ top: 6, right: 8, bottom: 0, left: 0 }}
+        onClick={({ activeLabel }) => {
+          if (activeLabel !== undefined) select({ step: Number(activeLabel) })
+        }}
+      >
+        <XAxis
+          dataKey="step"
+          type="number"
+          domain={['dataMin', 'dataMax']}
+          tickFormatter={formatInt}
+          allowDecimals={false}
+          height={18}
+          tickLine={false}
+        />
+        <YAxis width={56} tickFormatter={formatRate} tickLine={false} domain={[0, 'auto']} tickCount={4} />
+        <Tooltip content={<StepCard />} isAnimationActive={false} cursor={{ className: 'chart-cursor' }} />
+        {selected === null ? null : <ReferenceLine x={selected} className="chart-selected" />}
+        <Line
+          dataKey="tokensPerSecond"
+          className="chart-line"
+          dot={false}
+          isAnimationActive={false}
+          type="linear"
+        />
+      </LineChart>
+    </ResponsiveContainer>
+  )
+}
+
+export default StepsChart

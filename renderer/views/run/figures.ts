@@ -1,0 +1,81 @@
+import type { Progress, RunInfo, StoreResult } from '../../../app/protocol/store.ts'
+import { PROVENANCES, type Provenance } from '../../../app/trace/stages.ts'
+
+/** Numbers of the open run; null where none is known. */
+export interface Figures {
+  readonly steps: number
+  readonly totalSteps: number
+  readonly tokensPerSecond: number | null
+  readonly stepMs: number | null
+  /** Whether stepMs is the median of the run or its last step. */
+  readonly stepKind: 'median' | 'last'
+  readonly maxRelErr: number | null
+  readonly checkedRows: number
+  readonly events: number | null
+  readonly dropped: number | null
+  readonly provenance: Provenance | null
+  /** null while it is not decided. */
+  readonly checkOk: boolean | null
+}
+
+/** Query for what a bundle without a summary says; one row. */
+export const TOTALS_SQL =
+  'SELECT count(*)::DOUBLE, sum(tokens)::DOUBLE / (sum(wall_ns)::DOUBLE / 1e9), median(wall_ns)::DOUBLE / 1e6, ' +
+  'max(max_rel_err)::DOUBLE, sum(checked_rows)::DOUBLE, any_value(provenance) FROM steps'
+
+const numberOf = (value: unknown): number | null =>
+  typeof value === 'number' && !Number.isNaN(value) ? value : typeof value === 'bigint' ? Number(value) : null
+
+const provenanceOf = (value: unknown): Provenance | null => PROVENANCES.find((p) => p === value) ?? null
+
+/** From the summary of an ended run, else the live numbers, else the bundle's own rows. */
+export const figuresOf = (
+  { manifest, steps }: RunInfo,
+  progress: Progress | null,
+  totals: StoreResult<'query'> | null,
+): Figures => {
+  const { summary, config } = manifest
+  const totalSteps = config.workload.steps
+  if (summary !== undefined)
+    return {
+      steps: summary.steps,
+      totalSteps,
+      tokensPerSecond: summary.tokensPerSecond,
+      stepMs: summary.stepMs.p50,
+      stepKind: 'median',
+      maxRelErr: summary.check.maxRelErr,
+      checkedRows: summary.check.checkedRows,
+      events: progress?.events ?? null,
+      dropped: summary.dropped,
+      provenance: summary.provenance,
+      checkOk: summary.check.checkedRows === 0 ? null : summary.check.ok,
+    }
+  if (progress !== null)
+    return {
+      steps: progress.steps,
+      totalSteps: progress.totalSteps,
+      tokensPerSecond: progress.steps === 0 ? null : progress.tokensPerSecond,
+      stepMs: progress.steps === 0 ? null : progress.lastStepMs,
+      stepKind: 'last',
+      maxRelErr: progress.maxRelErr,
+      checkedRows: progress.checkedRows,
+      events: progress.events,
+      dropped: progress.dropped,
+      provenance: provenanceOf(totals?.rows[0]?.[5]),
+      checkOk: null,
+    }
+  const [row = []] = totals?.rows ?? []
+  return {
+    steps: numberOf(row[0]) ?? steps,
+    totalSteps,
+    tokensPerSecond: numberOf(row[1]),
+    stepMs: numberOf(row[2]),
+    stepKind: 'median',
+    maxRelErr: numberOf(row[3]),
+    checkedRows: numberOf(row[4]) ?? 0,
+    events: null,
+    dropped: null,
+    provenance: provenanceOf(row[5]),
+    checkOk: null,
+  }
+}
