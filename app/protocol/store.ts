@@ -65,7 +65,8 @@ export const storeMethods = {
    * Spans of `ranks` that overlap [startNs, endNs), sorted by rank, then start. Where a rank has more than
    * `buckets` spans there, spans of one rank are merged into at most `buckets` equal parts of the range:
    * `count` > 1 spans, `stage` the one with the longest share, start and duration their hull.
-   * `busyNs` is the covered time. All arrays have one entry an item.
+   * `busy` is the covered time; `wait` the time from entering a collective to the last rank's entering it, at the
+   * start of a single span and summed over merged ones. All arrays have one entry an item; times in ns.
    */
   spanTile: {
     params: z.strictObject({
@@ -82,6 +83,7 @@ export const storeMethods = {
       start: f64,
       dur: f64,
       busy: f64,
+      wait: f64,
       stage: u8,
       step: i32,
       layer: i32,

@@ -5,6 +5,8 @@ import type { TileBuilder } from './tile-builder.ts'
 export interface SpanBatch {
   readonly start: Float64Array
   readonly dur: Float64Array
+  /** Waiting for the last rank at the beginning of a collective; 0 elsewhere. */
+  readonly wait: Float64Array
   readonly stage: Uint8Array
   readonly step: Int32Array
   readonly layer: Int32Array
@@ -15,20 +17,22 @@ const BLOCK = 64
 const STAGE_COUNT = STAGES.length
 
 /**
- * All spans of one rank in memory, about 25 bytes each, sorted by start, with running sums at every 64th span. So
+ * All spans of one rank in memory, about 33 bytes each, sorted by start, with running sums at every 64th span. So
  * a part of the time range costs two binary searches and at most two blocks, however many spans lie in it.
  */
 export class SpanIndex {
   #length = 0
   #start = new Float64Array(1024)
   #dur = new Float64Array(1024)
+  #wait = new Float64Array(1024)
   #stage = new Uint8Array(1024)
   #step = new Int32Array(1024)
   #layer = new Int32Array(1024)
   /** At the beginning of block b: time of each stage before it. */
   #stageBefore = new Float64Array((1024 / BLOCK) * STAGE_COUNT)
-  /** At the beginning of block b: covered time, and latest end, of all spans before it. */
+  /** At the beginning of block b: covered time, waiting and latest end of all spans before it. */
   #coverBefore = new Float64Array(1024 / BLOCK)
+  #waitBefore = new Float64Array(1024 / BLOCK)
   #endBefore = new Float64Array(1024 / BLOCK)
   /** Latest end of the spans of block b. */
   #blockEnd = new Float64Array(1024 / BLOCK)
@@ -36,6 +40,7 @@ export class SpanIndex {
   /** Scratch of one merged item. */
   readonly #stageTimes = new Float64Array(STAGE_COUNT)
   #cover = 0
+  #waited = 0
   #end = Number.NEGATIVE_INFINITY
 
   get length(): number {
@@ -113,6 +118,7 @@ export class SpanIndex {
       this.#start[i] ?? 0,
       this.#dur[i] ?? 0,
       this.#coverUpTo(i + 1) - before,
+      this.#wait[i] ?? 0,
       this.#stage[i] ?? 0,
       this.#step[i] ?? 0,
       this.#layer[i] ?? 0,
@@ -134,11 +140,13 @@ export class SpanIndex {
     this.#addStageTimes(to, 1)
     this.#addStageTimes(from, -1)
     let busy = this.#coverUpTo(to) - this.#coverUpTo(from)
+    let wait = this.#waitUpTo(to) - this.#waitUpTo(from)
     let end = this.#latestEnd(from, to)
     for (const i of earlier) {
       const stage = this.#stage[i] ?? 0
       stages[stage] = (stages[stage] ?? 0) + (this.#dur[i] ?? 0)
       busy += this.#coverUpTo(i + 1) - this.#coverUpTo(i)
+      wait += this.#wait[i] ?? 0
       end = Math.max(end, this.#endOf(i))
     }
     const start = this.#start[first] ?? 0
@@ -146,6 +154,7 @@ export class SpanIndex {
       start,
       end - start,
       busy,
+      wait,
       placeOfMost(stages),
       this.#step[first] ?? 0,
       this.#layer[first] ?? 0,
@@ -179,6 +188,15 @@ export class SpanIndex {
       end = Math.max(end, spanEnd)
     }
     return cover
+  }
+
+  /** Waiting of the spans before `i`. */
+  #waitUpTo(i: number): number {
+    if (i === this.#length) return this.#waited
+    const block = Math.floor(i / BLOCK)
+    let wait = this.#waitBefore[block] ?? 0
+    for (let k = block * BLOCK; k < i; k++) wait += this.#wait[k] ?? 0
+    return wait
   }
 
   /** Adds `sign` times the time of each stage before span `i` to the scratch sums. */
@@ -224,13 +242,14 @@ export class SpanIndex {
     this.#push(
       batch.start[i] ?? 0,
       batch.dur[i] ?? 0,
+      batch.wait[i] ?? 0,
       batch.stage[i] ?? 0,
       batch.step[i] ?? 0,
       batch.layer[i] ?? 0,
     )
   }
 
-  #push(start: number, dur: number, stage: number, step: number, layer: number): void {
+  #push(start: number, dur: number, wait: number, stage: number, step: number, layer: number): void {
     if (stage >= STAGE_COUNT) throw new RangeError(`stage code ${stage} is not known`)
     const i = this.#length
     if (i === this.#start.length) this.#grow()
@@ -238,17 +257,20 @@ export class SpanIndex {
     if (i % BLOCK === 0) {
       this.#stageBefore.set(this.#stageSums, block * STAGE_COUNT)
       this.#coverBefore[block] = this.#cover
+      this.#waitBefore[block] = this.#waited
       this.#endBefore[block] = this.#end
       this.#blockEnd[block] = Number.NEGATIVE_INFINITY
     }
     this.#start[i] = start
     this.#dur[i] = dur
+    this.#wait[i] = wait
     this.#stage[i] = stage
     this.#step[i] = step
     this.#layer[i] = layer
     const end = start + dur
     this.#stageSums[stage] = (this.#stageSums[stage] ?? 0) + dur
     this.#cover += Math.max(0, end - Math.max(this.#end, start))
+    this.#waited += wait
     this.#end = Math.max(this.#end, end)
     this.#blockEnd[block] = Math.max(this.#blockEnd[block] ?? end, end)
     this.#length = i + 1
@@ -258,11 +280,13 @@ export class SpanIndex {
     const size = this.#start.length * 2
     this.#start = grown(new Float64Array(size), this.#start)
     this.#dur = grown(new Float64Array(size), this.#dur)
+    this.#wait = grown(new Float64Array(size), this.#wait)
     this.#stage = grown(new Uint8Array(size), this.#stage)
     this.#step = grown(new Int32Array(size), this.#step)
     this.#layer = grown(new Int32Array(size), this.#layer)
     this.#stageBefore = grown(new Float64Array((size / BLOCK) * STAGE_COUNT), this.#stageBefore)
     this.#coverBefore = grown(new Float64Array(size / BLOCK), this.#coverBefore)
+    this.#waitBefore = grown(new Float64Array(size / BLOCK), this.#waitBefore)
     this.#endBefore = grown(new Float64Array(size / BLOCK), this.#endBefore)
     this.#blockEnd = grown(new Float64Array(size / BLOCK), this.#blockEnd)
   }
@@ -271,6 +295,7 @@ export class SpanIndex {
     return {
       start: this.#start.slice(from, to),
       dur: this.#dur.slice(from, to),
+      wait: this.#wait.slice(from, to),
       stage: this.#stage.slice(from, to),
       step: this.#step.slice(from, to),
       layer: this.#layer.slice(from, to),
@@ -284,6 +309,7 @@ export class SpanIndex {
     const kept = this.#copy(block * BLOCK, length)
     this.#stageSums.set(this.#stageBefore.subarray(block * STAGE_COUNT, (block + 1) * STAGE_COUNT))
     this.#cover = this.#coverBefore[block] ?? 0
+    this.#waited = this.#waitBefore[block] ?? 0
     this.#end = this.#endBefore[block] ?? Number.NEGATIVE_INFINITY
     this.#length = block * BLOCK
     for (let i = 0; i < kept.start.length; i++) this.#pushFrom(kept, i)
@@ -316,6 +342,7 @@ const concatenated = (a: SpanBatch, b: SpanBatch): SpanBatch => {
   return {
     start: join(new Float64Array(total), a.start, b.start),
     dur: join(new Float64Array(total), a.dur, b.dur),
+    wait: join(new Float64Array(total), a.wait, b.wait),
     stage: join(new Uint8Array(total), a.stage, b.stage),
     step: join(new Int32Array(total), a.step, b.step),
     layer: join(new Int32Array(total), a.layer, b.layer),

@@ -38,6 +38,7 @@ export class SpanLoader {
 
   #read(parts: readonly Part[], index: SpanIndex): Promise<void> {
     const sql = `SELECT start_ns::DOUBLE AS start, dur_ns::DOUBLE AS dur,
+        greatest(0, coalesce(last_enter_ns - enter_ns, 0))::DOUBLE AS wait,
         enum_code(stage::stage)::UTINYINT AS stage, step::INTEGER AS step, layer::INTEGER AS layer
       FROM ${relationOf('spans', parts)}`
     return withConnection(this.#duck, (connection) =>
@@ -45,6 +46,7 @@ export class SpanLoader {
         index.append({
           start: piece.f64('start'),
           dur: piece.f64('dur'),
+          wait: piece.f64('wait'),
           stage: piece.u8('stage'),
           step: piece.i32('step'),
           layer: piece.i32('layer'),

@@ -11,6 +11,7 @@ export class TileBuilder {
   #start = new Float64Array(1024)
   #dur = new Float64Array(1024)
   #busy = new Float64Array(1024)
+  #wait = new Float64Array(1024)
   #stage = new Uint8Array(1024)
   #step = new Int32Array(1024)
   #layer = new Int32Array(1024)
@@ -20,6 +21,7 @@ export class TileBuilder {
     start: number,
     dur: number,
     busy: number,
+    wait: number,
     stage: number,
     step: number,
     layer: number,
@@ -31,6 +33,7 @@ export class TileBuilder {
     this.#start[i] = start
     this.#dur[i] = dur
     this.#busy[i] = busy
+    this.#wait[i] = wait
     this.#stage[i] = stage
     this.#step[i] = step
     this.#layer[i] = layer
@@ -48,6 +51,7 @@ export class TileBuilder {
       start: this.#start,
       dur: this.#dur,
       busy: this.#busy,
+      wait: this.#wait,
       stage: this.#stage,
       step: this.#step,
       layer: this.#layer,
@@ -74,6 +78,7 @@ export class TileBuilder {
     this.#start = f64(this.#start)
     this.#dur = f64(this.#dur)
     this.#busy = f64(this.#busy)
+    this.#wait = f64(this.#wait)
     this.#step = i32(this.#step)
     this.#layer = i32(this.#layer)
     this.#count = i32(this.#count)

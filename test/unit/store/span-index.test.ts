@@ -8,12 +8,14 @@ import { TileBuilder } from '../../../main/store/tile-builder.ts'
 interface Span {
   readonly start: number
   readonly dur: number
+  readonly wait?: number
   readonly stage: number
 }
 
 const batch = (spans: readonly Span[]): SpanBatch => ({
   start: Float64Array.from(spans, (s) => s.start),
   dur: Float64Array.from(spans, (s) => s.dur),
+  wait: Float64Array.from(spans, (s) => s.wait ?? 0),
   stage: Uint8Array.from(spans, (s) => s.stage),
   step: Int32Array.from(spans, (_, i) => i),
   layer: new Int32Array(spans.length),
@@ -40,6 +42,7 @@ const union = (spans: readonly Span[]): number => {
 const spanArb = fc.record({
   start: fc.integer({ min: 0, max: 5000 }),
   dur: fc.oneof(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 3000 })),
+  wait: fc.integer({ min: 0, max: 20 }),
   stage: fc.integer({ min: 0, max: STAGES.length - 1 }),
 })
 const spansArb = fc.array(spanArb, { maxLength: 400 })
@@ -85,6 +88,22 @@ describe('a tile of spans', () => {
           tile.busy.forEach((busy, i) => {
             expect(busy).toBeLessThanOrEqual(tile.dur[i] ?? 0)
           })
+        },
+      ),
+    )
+  })
+
+  it('keeps the waiting of the spans that overlap the range at any resolution', () => {
+    fc.assert(
+      fc.property(
+        spansArb,
+        rangeArb,
+        fc.integer({ min: 1, max: 50 }),
+        fc.integer({ min: 1, max: 99 }),
+        (spans, range, buckets, size) => {
+          const tile = tileOf(indexOf(spans, size), range.from, range.to, buckets)
+          const overlapping = spans.filter((s) => s.start < range.to && s.start + s.dur > range.from)
+          expect(sum(tile.wait)).toBe(sum(overlapping.map((s) => s.wait)))
         },
       ),
     )
