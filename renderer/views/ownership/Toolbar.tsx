@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { NumberField } from '../../controls/NumberField.tsx'
 import { formatInt } from '../../drawing/format.ts'
 import { useSelection } from '../../state/selection.ts'
@@ -147,6 +147,7 @@ const CalculatorInputs = ({
 
 const GoToToken = ({ len, viewport }: { readonly len: number; readonly viewport: ViewportControl }) => {
   const [text, setText] = useState('')
+  const field = useRef<HTMLInputElement>(null)
   const select = useSelection((s) => s.select)
   const token = tokenFromText(text, len)
   const wrong = text.trim() !== '' && token === null
@@ -158,9 +159,11 @@ const GoToToken = ({ len, viewport }: { readonly len: number; readonly viewport:
         if (token === null) return
         select({ token })
         viewport.reveal(token, true)
+        field.current?.blur()
       }}
     >
       <input
+        ref={field}
         className="input num"
         type="text"
         inputMode="numeric"

@@ -33,7 +33,7 @@ const SHARDS_TOP = 152
 
 /** Layout for `dcp` ranks; `row` is the pitch of a shard and `bar` what of it is drawn. */
 export const geometryOf = (width: number, height: number, dcp: number): Geometry => {
-  const row = Math.min(88, Math.max(5, (height - SHARDS_TOP - 12) / dcp))
+  const row = Math.min(Math.max(64, height / 9), Math.max(5, (height - SHARDS_TOP - 12) / dcp))
   return {
     width,
     height,
