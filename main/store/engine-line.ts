@@ -18,7 +18,7 @@ export interface EngineLineDeps {
   ended(writer: BundleWriter): void
 }
 
-const ENGINE_GONE = 'the engine stopped without an end; everything that it had sent is kept'
+export const ENGINE_GONE = 'the engine stopped without an end; everything that it had sent is kept'
 
 /** Takes the messages of one engine host, in order, and answers each. */
 export class EngineLine {

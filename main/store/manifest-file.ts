@@ -94,5 +94,5 @@ export const writerMayLive = (manifest: Manifest): boolean => {
 
 export const interrupted = (manifest: Manifest, reason: string): Manifest => {
   const { writer: _, ...rest } = manifest
-  return { ...rest, status: 'interrupted', error: reason, endedAt: new Date().toISOString() }
+  return { ...rest, status: 'interrupted', error: reason, endedAt: rest.endedAt ?? new Date().toISOString() }
 }

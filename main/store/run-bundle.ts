@@ -14,6 +14,7 @@ import { checkPart, listCaptures, listParts } from './bundle-files.ts'
 import { captureShape, mergeRow } from './captures.ts'
 import { withConnection } from './duck.ts'
 import { PartTotals } from './part-totals.ts'
+import { StoreProblem } from './problem.ts'
 import { SpanLoader } from './span-loader.ts'
 import { runQuery } from './sql-query.ts'
 import { blockTable, events, rows, spanStartingAt, stages, stepCount, steps } from './table-queries.ts'
@@ -37,6 +38,7 @@ export class RunBundle {
   readonly #manifest: () => Manifest
   readonly #spans: SpanLoader
   readonly #totals: PartTotals
+  #ranks: number | undefined
 
   /** `manifest` gives the manifest as it is now; `duck` knows the enumerations of table-sql.ts. */
   constructor(id: string, folder: string, duck: DuckDBInstance, manifest: () => Manifest) {
@@ -87,9 +89,15 @@ export class RunBundle {
     }
   }
 
+  #isRank(rank: number): boolean {
+    this.#ranks ??= this.#manifest().config.parallel.dcpSize
+    return rank >= 0 && rank < this.#ranks
+  }
+
   async #tile({ ranks, startNs, endNs, buckets }: Params<'spanTile'>): Promise<StoreResult<'spanTile'>> {
-    const wanted = [...new Set(ranks)].sort((a, b) => a - b)
+    const wanted = [...new Set(ranks)].filter((rank) => this.#isRank(rank)).sort((a, b) => a - b)
     const tile = new TileBuilder()
+    if (endNs <= startNs) return tile.build(startNs, endNs)
     for (const { rank, index } of await this.#spans.load(wanted)) {
       tile.rank = rank
       index.tile(startNs, endNs, buckets, tile)
@@ -98,11 +106,20 @@ export class RunBundle {
   }
 
   async #spanAt({ rank, atNs }: Params<'spanAt'>): Promise<StoreResult<'spanAt'>> {
+    if (!this.#isRank(rank)) return null
     const [loaded] = await this.#spans.load([rank])
     const start = loaded?.index.startAt(atNs)
     if (start === undefined) return null
     return withConnection(this.#duck, (c) => spanStartingAt(c, this.folder, rank, start))
   }
+}
+
+/** Parameters of a method; a StoreProblem names the method, the field and the rule. */
+export const parsedParams = <T>(method: StoreMethod, schema: z.ZodType<T>, given: unknown): T => {
+  const parsed = schema.safeParse(given)
+  if (parsed.success) return parsed.data
+  const issue = parsed.error.issues[0]
+  throw new StoreProblem(`${method}: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'is not valid'}`)
 }
 
 /** Answers `method`; `params` are parsed here, which also tells their type. */
@@ -112,30 +129,30 @@ export const answerRun = (
   params: unknown,
   signal?: AbortSignal,
 ): Promise<StoreResult<RunMethod>> => {
-  const answer = <M extends RunMethod>(name: M, parse: (given: unknown) => Params<M>) =>
-    bundle.methods[name](parse(params), signal)
+  const answer = <M extends RunMethod>(name: M, schema: z.ZodType<Params<M>>) =>
+    bundle.methods[name](parsedParams(name, schema, params), signal)
   switch (method) {
     case 'runInfo':
-      return answer(method, (given) => storeMethods.runInfo.params.parse(given))
+      return answer(method, storeMethods.runInfo.params)
     case 'spanTile':
-      return answer(method, (given) => storeMethods.spanTile.params.parse(given))
+      return answer(method, storeMethods.spanTile.params)
     case 'spanAt':
-      return answer(method, (given) => storeMethods.spanAt.params.parse(given))
+      return answer(method, storeMethods.spanAt.params)
     case 'steps':
-      return answer(method, (given) => storeMethods.steps.params.parse(given))
+      return answer(method, storeMethods.steps.params)
     case 'stages':
-      return answer(method, (given) => storeMethods.stages.params.parse(given))
+      return answer(method, storeMethods.stages.params)
     case 'blockTable':
-      return answer(method, (given) => storeMethods.blockTable.params.parse(given))
+      return answer(method, storeMethods.blockTable.params)
     case 'rows':
-      return answer(method, (given) => storeMethods.rows.params.parse(given))
+      return answer(method, storeMethods.rows.params)
     case 'events':
-      return answer(method, (given) => storeMethods.events.params.parse(given))
+      return answer(method, storeMethods.events.params)
     case 'capture':
-      return answer(method, (given) => storeMethods.capture.params.parse(given))
+      return answer(method, storeMethods.capture.params)
     case 'mergeRow':
-      return answer(method, (given) => storeMethods.mergeRow.params.parse(given))
+      return answer(method, storeMethods.mergeRow.params)
     case 'query':
-      return answer(method, (given) => storeMethods.query.params.parse(given))
+      return answer(method, storeMethods.query.params)
   }
 }

@@ -17,10 +17,10 @@ import { runIdOf } from '../process/run-id.ts'
 import { BundleWriter } from './bundle-writer.ts'
 import { ClientLine } from './client-line.ts'
 import { openDuck, withConnection } from './duck.ts'
-import { EngineLine } from './engine-line.ts'
+import { ENGINE_GONE, EngineLine } from './engine-line.ts'
 import { interrupted, readManifest, writeManifest, writerMayLive } from './manifest-file.ts'
 import { isMissing, problemText, StoreProblem } from './problem.ts'
-import { answerRun, RunBundle, runParams } from './run-bundle.ts'
+import { answerRun, parsedParams, RunBundle, runParams } from './run-bundle.ts'
 import { runTitle } from './run-title.ts'
 import { enumStatements } from './table-sql.ts'
 
@@ -28,6 +28,9 @@ const PROGRESS_MS = 100
 /** Runs whose spans stay in memory. */
 const OPEN_RUNS = 2
 const WRITER_GONE = 'the process that wrote the run is gone; everything up to its last second is kept'
+
+/** Reasons of an interruption that say no more than that there was one. */
+const UNEXPLAINED: readonly string[] = [ENGINE_GONE, WRITER_GONE]
 
 /**
  * Owns run bundles: writes those of attached engines, answers attached clients, and obeys the commands of main
@@ -98,9 +101,7 @@ export class Store {
   /** What a client asks for, within this process. Rejects with one sentence. */
   async request<M extends StoreMethod>(method: M, params: StoreParams<M>): Promise<StoreResult<M>>
   async request(method: StoreMethod, params: unknown): Promise<unknown> {
-    const parsed = storeMethods[method].params.safeParse(params)
-    if (!parsed.success) throw new StoreProblem(`${method}: ${problemText(parsed.error)}`)
-    return this.#answer(method, parsed.data)
+    return this.#answer(method, params)
   }
 
   /** Ends what is being written as interrupted and closes all lines. */
@@ -137,14 +138,12 @@ export class Store {
     return id
   }
 
+  /** The line to a dead engine breaks on its own, without the reason that the command gives. */
   async #interrupt(folder: string, reason: string): Promise<void> {
-    const writer = this.#writers.get(folder)
-    if (writer !== undefined) {
-      await writer.interrupt(reason)
-      return
-    }
+    await this.#writers.get(folder)?.interrupt(reason)
     const manifest = readManifest(folder)
-    if (manifest.status === 'running') writeManifest(folder, interrupted(manifest, reason))
+    const unexplained = manifest.status === 'interrupted' && UNEXPLAINED.includes(manifest.error ?? '')
+    if (manifest.status === 'running' || unexplained) writeManifest(folder, interrupted(manifest, reason))
   }
 
   #idFor(folder: string): string {
@@ -187,8 +186,11 @@ export class Store {
   }
 
   async #answer(method: StoreMethod, params: unknown, signal?: AbortSignal): Promise<unknown> {
-    if (method === 'listRuns') return this.#listRuns()
-    const { run } = runParams.parse(params)
+    if (method === 'listRuns') {
+      parsedParams(method, storeMethods.listRuns.params, params)
+      return this.#listRuns()
+    }
+    const { run } = parsedParams(method, runParams, params)
     const bundle = await this.#bundle(run)
     return answerRun(bundle, method, params, signal)
   }

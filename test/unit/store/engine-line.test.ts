@@ -170,13 +170,18 @@ describe('a line of a client', () => {
   }
 
   it('answers each request once, bad ones with an error', async () => {
+    const engine = attached()
+    engine.begin(bundle())
+    engine.chunk(stepChunk(0, 1, () => 0))
+    await engine.acks(1)
     const { port, replies } = client()
     port.post({ id: 1, method: 'listRuns', params: {} })
     port.post(null)
     port.post({ id: 2, method: 'dropTables', params: {} })
-    port.post({ id: 3, method: 'steps', params: { run: 'x', from: -1, max: 1 } })
+    port.post({ id: 3, method: 'steps', params: { run: 'run-1', from: -1, max: 1 } })
     port.post({ id: 4, method: 'runInfo', params: { run: 'nothing' } })
-    await expect.poll(() => replies).toHaveLength(5)
+    const answers = () => replies.filter((r) => r.type !== 'progress')
+    await expect.poll(answers).toHaveLength(5)
     const byId = new Map(replies.map((r) => ['id' in r ? r.id : Number.NaN, r]))
     expect(byId.get(1)).toEqual({ type: 'result', id: 1, result: [] })
     expect(byId.get(-1)).toEqual({ type: 'error', id: -1, message: 'the request is not valid' })
