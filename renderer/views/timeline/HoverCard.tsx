@@ -1,0 +1,37 @@
+import { FactList } from '../../controls/FactList.tsx'
+import { useAnswer } from '../../state/use-answer.ts'
+import { itemFacts, spanFacts } from './facts.ts'
+import { timeOf } from './items.ts'
+import type { HoveredItem } from './scene.ts'
+
+interface Props {
+  readonly run: string
+  readonly item: HoveredItem
+  readonly x: number
+  readonly y: number
+  /** Size of the plot, so that the card stays inside. */
+  readonly width: number
+  readonly height: number
+}
+
+/** Exact numbers of what is under the pointer: all columns of a span, or what was merged. */
+export const HoverCard = ({ run, item, x, y, width, height }: Props) => {
+  const single = item.count === 1
+  const { answer } = useAnswer('spanAt', single ? { run, rank: item.rank, atNs: timeOf(item) } : null)
+  const span = answer?.data
+  // The answer to an earlier question belongs to another span.
+  const exact = span != null && span.startNs === item.startNs && answer?.params.rank === item.rank
+  return (
+    <div
+      className="timeline-card"
+      data-testid="timeline-card"
+      style={{
+        left: x,
+        top: y,
+        translate: `${x > width * 0.6 ? 'calc(-100% - 14px)' : '14px'} ${y > height * 0.5 ? 'calc(-100% - 8px)' : '14px'}`,
+      }}
+    >
+      <FactList facts={exact ? spanFacts(item.rank, span) : itemFacts(item)} />
+    </div>
+  )
+}

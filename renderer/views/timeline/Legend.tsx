@@ -1,0 +1,39 @@
+import type { Stage } from '../../../app/trace/stages.ts'
+import { formatPercent } from '../../drawing/format.ts'
+import { stageColour } from '../../theme/colours.ts'
+import { useTheme } from '../../theme/use-theme.ts'
+
+interface Props {
+  readonly stages: readonly { readonly stage: Stage; readonly share: number; readonly waitShare: number }[]
+  readonly dimmed: ReadonlySet<Stage>
+  readonly toggle: (stage: Stage) => void
+}
+
+/** The stages of the run with their share of the ranks' time; a click dims one. */
+export const Legend = ({ stages, dimmed, toggle }: Props) => {
+  const theme = useTheme()
+  return (
+    <fieldset className="timeline-legend" aria-label="Stages">
+      {stages.map(({ stage, share, waitShare }) => (
+        <button
+          key={stage}
+          type="button"
+          className="timeline-stage"
+          aria-pressed={!dimmed.has(stage)}
+          title={`${stage}: ${formatPercent(share)} of the ranks' time${waitShare > 0 ? `, ${formatPercent(waitShare)} of it waiting` : ''}. Click to ${dimmed.has(stage) ? 'show' : 'dim'}.`}
+          onClick={() => toggle(stage)}
+        >
+          <span className="timeline-swatch" style={{ background: stageColour(stage, theme) }} />
+          {stage}
+          <span className="num">{formatPercent(share)}</span>
+        </button>
+      ))}
+      {stages.some((s) => s.waitShare > 0) ? (
+        <span className="timeline-stage timeline-waiting">
+          <span className="timeline-swatch timeline-hatch" />
+          waiting for a rank
+        </span>
+      ) : null}
+    </fieldset>
+  )
+}

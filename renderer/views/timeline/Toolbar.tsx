@@ -1,0 +1,68 @@
+import { formatNs } from '../../drawing/format.ts'
+import type { RangeControl } from './use-range.ts'
+
+interface Props {
+  readonly control: RangeControl
+  readonly live: boolean
+  readonly loading: boolean
+}
+
+export const Toolbar = ({ control, live, loading }: Props) => {
+  const { range } = control
+  return (
+    <div className="toolbar timeline-toolbar" role="toolbar" aria-label="Timeline">
+      <button
+        type="button"
+        className="button"
+        aria-label="Zoom out"
+        title="Zoom out (S)"
+        onClick={() => control.zoom(1 / 2)}
+      >
+        −
+      </button>
+      <button
+        type="button"
+        className="button"
+        aria-label="Zoom in"
+        title="Zoom in (W)"
+        onClick={() => control.zoom(2)}
+      >
+        +
+      </button>
+      <button
+        type="button"
+        className="button"
+        title="Show the whole run (0)"
+        data-testid="timeline-fit"
+        onClick={control.fit}
+      >
+        Fit
+      </button>
+      {live ? (
+        <button
+          type="button"
+          className="button"
+          aria-pressed={control.follow}
+          title="Keep the newest steps in view"
+          data-testid="timeline-follow"
+          onClick={() => control.setFollow(!control.follow)}
+        >
+          Follow
+        </button>
+      ) : null}
+      <span
+        className="timeline-range"
+        data-testid="timeline-range"
+        data-start={range.startNs}
+        data-end={range.endNs}
+      >
+        <span className="num">{formatNs(range.startNs)}</span> to{' '}
+        <span className="num">{formatNs(range.endNs)}</span>
+        <span className="quiet"> ({formatNs(range.endNs - range.startNs)})</span>
+      </span>
+      <span className="timeline-loading quiet" role="status">
+        {loading ? 'loading' : ''}
+      </span>
+    </div>
+  )
+}

@@ -1,0 +1,139 @@
+import type { StoreResult } from '../../../app/protocol/store.ts'
+import { STAGES } from '../../../app/trace/stages.ts'
+import { formatBytes, formatFloat, formatInt, formatNs, formatRate } from '../../drawing/format.ts'
+import type { HoveredItem } from './scene.ts'
+
+export type Span = NonNullable<StoreResult<'spanAt'>>
+
+export interface SpanFact {
+  readonly label: string
+  readonly value: string
+  /** What copying gives: the exact number. */
+  readonly copy: string
+  readonly note?: string
+}
+
+const fact = (label: string, value: string, copy: string | number, note?: string): SpanFact => ({
+  label,
+  value,
+  copy: String(copy),
+  ...(note === undefined ? {} : { note }),
+})
+
+const layerText = (layer: number): string => (layer < 0 ? 'whole step' : String(layer))
+
+/** What an item of a tile says by itself; `count` > 1 items say that they are merged. */
+export const itemFacts = (item: HoveredItem): SpanFact[] => [
+  fact('stage', item.count > 1 ? `mostly ${item.stage}` : item.stage, item.stage),
+  fact('rank', String(item.rank), item.rank),
+  fact('step', String(item.step), item.step),
+  fact('layer', layerText(item.layer), item.layer),
+  fact('start', `${formatInt(item.startNs)}\u2009ns`, item.startNs),
+  fact('duration', formatNs(item.durNs), item.durNs, `${formatInt(item.durNs)} ns`),
+  ...(item.count > 1
+    ? [
+        fact('merged', `${formatInt(item.count)} spans`, item.count),
+        fact('covered', formatNs(item.busyNs), item.busyNs),
+      ]
+    : []),
+]
+
+/** Waiting for the last rank to enter a collective, and what is left for the transfer; null outside collectives. */
+export const waitOf = (span: Span): { waitNs: number; transferNs: number } | null => {
+  const { enterNs, lastEnterNs } = span
+  if (enterNs === null || lastEnterNs === null) return null
+  const waitNs = Math.max(0, lastEnterNs - enterNs)
+  return { waitNs, transferNs: Math.max(0, span.startNs + span.durNs - lastEnterNs) }
+}
+
+/** Every number of one span, exact values for copying. */
+export const spanFacts = (rank: number, span: Span): SpanFact[] => {
+  const seconds = span.durNs / 1e9
+  const waited = waitOf(span)
+  const moving = waited === null ? seconds : waited.transferNs / 1e9
+  return [
+    fact('stage', STAGES[span.stage] ?? `code ${span.stage}`, STAGES[span.stage] ?? span.stage),
+    fact('rank', String(rank), rank),
+    fact('step', String(span.step), span.step),
+    fact('layer', layerText(span.layer), span.layer),
+    fact('start', `${formatInt(span.startNs)}\u2009ns`, span.startNs),
+    fact('duration', formatNs(span.durNs), span.durNs, `${formatInt(span.durNs)} ns`),
+    ...(waited === null
+      ? []
+      : [
+          fact('waiting', formatNs(waited.waitNs), waited.waitNs, 'for the last rank to enter'),
+          fact('transfer', formatNs(waited.transferNs), waited.transferNs),
+        ]),
+    ...(span.bytes === 0
+      ? []
+      : [
+          fact('bytes', formatBytes(span.bytes), span.bytes, `${formatInt(span.bytes)} B`),
+          ...(moving > 0
+            ? [
+                fact(
+                  'bandwidth',
+                  `${formatRate(span.bytes / moving / 1e9)}\u2009GB/s`,
+                  span.bytes / moving / 1e9,
+                ),
+              ]
+            : []),
+        ]),
+    ...(span.flops === 0
+      ? []
+      : [
+          fact('operations', formatInt(span.flops), span.flops, 'flop'),
+          ...(seconds > 0
+            ? [
+                fact(
+                  'rate',
+                  `${formatRate(span.flops / seconds / 1e9)}\u2009GFLOP/s`,
+                  span.flops / seconds / 1e9,
+                ),
+              ]
+            : []),
+        ]),
+    ...(span.collectiveSeq === null
+      ? []
+      : [fact('collective', `#${span.collectiveSeq}`, span.collectiveSeq)]),
+    ...(span.provenance === 'measured' ? [] : [fact('provenance', span.provenance, span.provenance)]),
+  ]
+}
+
+/** Totals of a marked area by stage. */
+export interface AreaRow {
+  readonly stage: string
+  readonly spans: number
+  readonly totalNs: number
+}
+
+export const areaFacts = (rows: readonly AreaRow[], durNs: number, ranks: number): SpanFact[] => {
+  const total = rows.reduce((sum, row) => sum + row.totalNs, 0)
+  return [
+    fact('time', formatNs(durNs), durNs),
+    fact('ranks', String(ranks), ranks),
+    fact(
+      'in spans',
+      formatNs(total),
+      total,
+      `${formatFloat((100 * total) / Math.max(1, durNs * ranks), 1)} % of the ranks' time`,
+    ),
+    ...rows.map((row) =>
+      fact(row.stage, formatNs(row.totalNs), row.totalNs, `${formatInt(row.spans)} spans`),
+    ),
+  ]
+}
+
+/** SQL for the totals of an area: each span counts with the part that lies inside. */
+export const areaSql = (startNs: number, endNs: number, ranks: readonly number[]): string => {
+  const [from, to] = [Math.floor(startNs), Math.ceil(endNs)]
+  return `SELECT stage, count(*) AS spans, sum(least(start_ns + dur_ns, ${to}) - greatest(start_ns, ${from})) AS total
+FROM spans WHERE start_ns < ${to} AND start_ns + dur_ns > ${from} AND rank IN (${ranks.map(Math.floor).join(', ')})
+GROUP BY stage ORDER BY total DESC`
+}
+
+export const areaRows = (result: StoreResult<'query'>): AreaRow[] =>
+  result.rows.map(([stage, spans, total]) => ({
+    stage: String(stage),
+    spans: Number(spans),
+    totalNs: Number(total),
+  }))

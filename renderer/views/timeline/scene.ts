@@ -1,0 +1,39 @@
+import type { StoreResult } from '../../../app/protocol/store.ts'
+import type { Stage } from '../../../app/trace/stages.ts'
+import type { Lanes } from './lanes.ts'
+import type { TimeRange } from './range.ts'
+import type { TilePiece } from './tiles.ts'
+
+export type StepColumns = StoreResult<'steps'>
+
+/** A part of time on some ranks that a person marked. */
+export interface Area {
+  readonly range: TimeRange
+  readonly ranks: readonly number[]
+}
+
+export interface HoveredItem {
+  readonly rank: number
+  readonly startNs: number
+  readonly durNs: number
+  readonly busyNs: number
+  readonly stage: Stage
+  readonly step: number
+  readonly layer: number
+  /** More than 1: so many spans merged. */
+  readonly count: number
+}
+
+/** All that a drawing depends on. */
+export interface Scene {
+  readonly range: TimeRange
+  readonly lanes: Lanes
+  readonly pieces: readonly TilePiece[]
+  readonly steps: StepColumns | null
+  readonly dimmed: ReadonlySet<Stage>
+  readonly selectedRank: number | null
+  readonly selectedStep: number | null
+  readonly selected: HoveredItem | null
+  readonly hovered: HoveredItem | null
+  readonly area: Area | null
+}

@@ -1,0 +1,143 @@
+import { type PointerEvent, type RefObject, useEffect, useRef } from 'react'
+import { itemAtPoint } from './items.ts'
+import { type Lanes, rankAtY } from './lanes.ts'
+import { type TimeRange, timeAtX } from './range.ts'
+import type { Area, HoveredItem } from './scene.ts'
+import type { TilePiece } from './tiles.ts'
+import type { RangeControl } from './use-range.ts'
+
+export interface Hover {
+  readonly item: HoveredItem
+  readonly x: number
+  readonly y: number
+}
+
+interface Drag {
+  readonly kind: 'pan' | 'area'
+  readonly fromX: number
+  readonly fromY: number
+  x: number
+  moved: boolean
+}
+
+interface Surface {
+  readonly canvas: RefObject<HTMLCanvasElement | null>
+  readonly control: RangeControl
+  readonly lanes: Lanes
+  readonly pieces: readonly TilePiece[]
+  readonly setHover: (hover: Hover | null) => void
+  readonly onPick: (item: HoveredItem | null, rank: number | null) => void
+  readonly onArea: (area: Area | null) => void
+  readonly onScroll: (pixels: number) => void
+}
+
+/** Pixels that a pointer may move and still click. */
+const CLICK_SLOP = 3
+/** Factor of a zoom for one pixel of wheel movement. */
+const WHEEL_ZOOM = 1.0022
+
+/** Ranks whose lanes lie between two heights. */
+const ranksBetween = (y0: number, y1: number, lanes: Lanes): number[] => {
+  const [top, bottom] = [Math.min(y0, y1), Math.max(y0, y1)]
+  const found = new Set<number>()
+  for (let y = top; y <= bottom; y += 2) {
+    const rank = rankAtY(y, lanes)
+    if (rank !== null) found.add(rank)
+  }
+  return [...found]
+}
+
+/** Pointer and wheel on the canvas: hover, click, drag to pan, Shift and drag to mark, wheel to zoom. */
+export const useGestures = ({
+  canvas,
+  control,
+  lanes,
+  pieces,
+  setHover,
+  onPick,
+  onArea,
+  onScroll,
+}: Surface) => {
+  const drag = useRef<Drag | null>(null)
+  const plotWidth = (): number => Math.max(1, (canvas.current?.clientWidth ?? 1) - lanes.labelWidth)
+  const wheel = useRef<(event: WheelEvent) => void>(() => {})
+
+  wheel.current = (event) => {
+    const element = canvas.current
+    if (element === null) return
+    event.preventDefault()
+    const x = event.clientX - element.getBoundingClientRect().left - lanes.labelWidth
+    if (x < 0) return onScroll(event.deltaY)
+    if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+      const by = Math.abs(event.deltaX) > Math.abs(event.deltaY) ? event.deltaX : event.deltaY
+      return control.pan(by / plotWidth())
+    }
+    control.zoom(WHEEL_ZOOM ** -event.deltaY, Math.min(1, x / plotWidth()))
+  }
+
+  useEffect(() => {
+    const element = canvas.current
+    if (element === null) return
+    const listen = (event: WheelEvent): void => wheel.current(event)
+    // React listens passively, which cannot keep the page from scrolling.
+    element.addEventListener('wheel', listen, { passive: false })
+    return () => element.removeEventListener('wheel', listen)
+  }, [canvas])
+
+  const at = (event: PointerEvent<HTMLCanvasElement>) => {
+    const box = event.currentTarget.getBoundingClientRect()
+    return { x: event.clientX - box.left, y: event.clientY - box.top }
+  }
+  const itemUnder = (x: number, y: number): HoveredItem | null =>
+    itemAtPoint(x - lanes.labelWidth, y, plotWidth(), control.range, lanes, pieces)
+
+  const markedArea = (from: Drag, x: number, y: number): Area | null => {
+    const time = (px: number): number => timeAtX(px - lanes.labelWidth, control.range, plotWidth())
+    const [a, b] = [time(from.fromX), time(x)]
+    const range: TimeRange = { startNs: Math.max(0, Math.min(a, b)), endNs: Math.max(a, b) }
+    const ranks = ranksBetween(from.fromY, y, lanes)
+    return ranks.length === 0 || range.endNs <= range.startNs ? null : { range, ranks }
+  }
+
+  const onPointerDown = (event: PointerEvent<HTMLCanvasElement>): void => {
+    if (event.button !== 0) return
+    const { x, y } = at(event)
+    event.currentTarget.setPointerCapture(event.pointerId)
+    drag.current = { kind: event.shiftKey ? 'area' : 'pan', fromX: x, fromY: y, x, moved: false }
+    setHover(null)
+  }
+  const onPointerMove = (event: PointerEvent<HTMLCanvasElement>): void => {
+    const { x, y } = at(event)
+    const now = drag.current
+    if (now === null) {
+      const item = itemUnder(x, y)
+      setHover(item === null ? null : { item, x, y })
+      return
+    }
+    now.moved ||= Math.abs(x - now.fromX) > CLICK_SLOP || Math.abs(y - now.fromY) > CLICK_SLOP
+    if (!now.moved) return
+    if (now.kind === 'area') onArea(markedArea(now, x, y))
+    else control.pan((now.x - x) / plotWidth())
+    now.x = x
+  }
+  const onPointerUp = (event: PointerEvent<HTMLCanvasElement>): void => {
+    const { x, y } = at(event)
+    const now = drag.current
+    drag.current = null
+    if (now === null || now.moved) return
+    onPick(itemUnder(x, y), rankAtY(y, lanes))
+  }
+  const onPointerLeave = (): void => setHover(null)
+  const onPointerCancel = (): void => {
+    drag.current = null
+  }
+  const onDoubleClick = (event: { clientX: number; clientY: number }): void => {
+    const box = canvas.current?.getBoundingClientRect()
+    if (box === undefined) return
+    const item = itemUnder(event.clientX - box.left, event.clientY - box.top)
+    if (item === null) return
+    const margin = item.durNs * 0.1
+    control.show({ startNs: item.startNs - margin, endNs: item.startNs + item.durNs + margin })
+  }
+  return { onPointerDown, onPointerMove, onPointerUp, onPointerLeave, onPointerCancel, onDoubleClick }
+}
