@@ -30,30 +30,53 @@ const runtimePath = (): string => {
 
 const isRoot = (): boolean => process.platform === 'linux' && process.getuid?.() === 0
 
+/** The environment without what would make Electron run as plain Node. */
 const inherited = (): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(process.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    Object.entries(process.env).flatMap(([name, value]) =>
+      value === undefined || name === 'ELECTRON_RUN_AS_NODE' ? [] : [[name, value]],
+    ),
   )
 
-/** Starts the built app in a real Electron with folders of its own. */
-export const launch = async (options: LaunchOptions = {}): Promise<Launched> => {
-  const folder = mkdtempSync(join(tmpdir(), 'dcpscope-e2e-'))
-  const dataDir = options.dataDir ?? join(folder, 'data')
-  const app = await _electron.launch({
-    executablePath: runtimePath(),
-    cwd: ROOT,
-    args: ['.', `--user-data-dir=${join(folder, 'user')}`, ...(isRoot() ? ['--no-sandbox'] : [])],
-    env: { ...inherited(), XDG_DATA_HOME: dataDir, ...options.env },
-  })
-  const errors: string[] = []
-  const page = await app.firstWindow()
+const collectErrors = (page: Page, errors: string[]): void => {
   page.on('pageerror', (error) => errors.push(error.message))
   page.on('console', (message) => {
     if (message.type() === 'error') errors.push(message.text())
   })
-  const close = async (): Promise<void> => {
-    await app.close()
-    rmSync(folder, { recursive: true, force: true })
+}
+
+/** The app's first window; an app that shows none is ended. */
+const windowOf = async (app: ElectronApplication): Promise<Page> => {
+  try {
+    return await app.firstWindow()
+  } catch (error) {
+    app.process().kill('SIGKILL')
+    throw error
   }
-  return { app, page, dataDir, errors, close }
+}
+
+/** Starts the built app in a real Electron with folders of its own. */
+export const launch = async (options: LaunchOptions = {}): Promise<Launched> => {
+  const folder = mkdtempSync(join(tmpdir(), 'dcpscope-e2e-'))
+  const remove = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  const dataDir = options.dataDir ?? join(folder, 'data')
+  try {
+    const app = await _electron.launch({
+      executablePath: runtimePath(),
+      cwd: ROOT,
+      args: ['.', `--user-data-dir=${join(folder, 'user')}`, ...(isRoot() ? ['--no-sandbox'] : [])],
+      env: { ...inherited(), XDG_DATA_HOME: dataDir, ...options.env },
+    })
+    const page = await windowOf(app)
+    const errors: string[] = []
+    collectErrors(page, errors)
+    const close = async (): Promise<void> => {
+      await app.close()
+      remove()
+    }
+    return { app, page, dataDir, errors, close }
+  } catch (error) {
+    remove()
+    throw error
+  }
 }
