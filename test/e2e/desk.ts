@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { expect, type Page } from 'playwright/test'
+import { expect, type Locator, type Page } from 'playwright/test'
 import {
   type CommandResult,
   commandResultSchema,
@@ -75,4 +75,19 @@ export const numbers = async (bundle: string, sql: string): Promise<Readonly<Rec
   const [row] = rows
   if (row === undefined || rows.length !== 1) throw new Error(`one row was expected, got ${rows.length}`)
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, Number(value)]))
+}
+
+/** Control of a configuration field in the form. */
+export const field = (page: Page, path: string): Locator => page.locator(`[id="field-${path}"]`)
+
+export type ViewName = 'run' | 'timeline' | 'ownership' | 'merge'
+
+export const showView = (page: Page, view: ViewName): Promise<void> =>
+  page.getByTestId(`view-${view}`).click()
+
+/** Starts the default run with the mouse and waits for its end. */
+export const runDefault = async (page: Page): Promise<void> => {
+  await waitReady(page, 'engine')
+  await page.getByTestId('run-start-default').click()
+  await expect.poll(async () => (await stateOf(page)).lastRun?.status, { timeout: 30_000 }).toBe('complete')
 }

@@ -1,0 +1,58 @@
+import { bundlesOf, field, invoke, stateOf, waitReady } from './desk.ts'
+import { expect, test } from './fixture.ts'
+
+test('a wrong configuration shows the path and the rule, and cannot be started', async ({
+  desk: { page, dataDir },
+}) => {
+  await waitReady(page, 'engine')
+  await field(page, 'parallel.dcpSize').fill('3')
+  const rule = 'must divide tpSize (4), got 3'
+  await expect(page.getByTestId('form-issues')).toContainText('parallel.dcpSize')
+  await expect(page.getByTestId('form-issues')).toContainText(rule)
+  await expect(page.locator('[data-path="parallel.dcpSize"]').getByRole('alert').first()).toHaveText(rule)
+  await expect(page.getByTestId('run-start')).toBeDisabled()
+  await expect(page.getByTestId('start-reason')).not.toBeEmpty()
+
+  await field(page, 'parallel.dcpSize').fill('4')
+  await expect(page.getByTestId('form-issues')).toHaveCount(0)
+  await expect(page.getByTestId('run-start')).toBeEnabled()
+  expect(bundlesOf(dataDir)).toEqual([])
+})
+
+test('the main process refuses what the form would not let through', async ({ desk: { page, dataDir } }) => {
+  await waitReady(page, 'engine')
+  for (const [config, path, message] of [
+    [{ parallel: { tpSize: 6, dcpSize: 4 } }, 'parallel.dcpSize', 'must divide tpSize (6), got 4'],
+    [
+      { parallel: { interleave: 3 }, cache: { pageSize: 64 } },
+      'parallel.interleave',
+      'must divide pageSize (64), got 3',
+    ],
+    [{ model: { heads: 0 } }, 'model.heads', 'must be at least 1, got 0'],
+    [{ workload: { requests: [{ contextLen: -5 }] } }, 'workload.requests[0].contextLen', 'must be at least'],
+    [
+      { workload: { requests: [{ contextLen: 1e12 }] } },
+      'workload.requests[0].contextLen',
+      'must be at most',
+    ],
+    [{ engine: { device: 'cuda' } }, 'engine.device', 'is not supported'],
+    [{ modell: {} }, 'modell', 'is not a known key'],
+  ] as const) {
+    const result = await invoke(page, 'startRun', { config })
+    const issue = result.ok ? undefined : result.issues.find((candidate) => candidate.path === path)
+    expect(issue?.message, path).toContain(message)
+  }
+  expect((await stateOf(page)).activeRun).toBeNull()
+  expect(bundlesOf(dataDir)).toEqual([])
+})
+
+test('a run that would not fit into memory is refused with the numbers, and nothing is written', async ({
+  desk: { page, dataDir },
+}) => {
+  await waitReady(page, 'engine')
+  const requests = [{ contextLen: 1 << 24, count: 64 }]
+  expect(await invoke(page, 'startRun', { config: { workload: { requests } } })).toMatchObject({ ok: true })
+  await expect.poll(async () => (await stateOf(page)).lastRun?.status).toBe('failed')
+  expect((await stateOf(page)).lastRun?.error).toMatch(/\d.*(GiB|MiB|GB|MB|bytes)/)
+  expect(bundlesOf(dataDir)).toEqual([])
+})

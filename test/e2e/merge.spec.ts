@@ -1,0 +1,75 @@
+import type { Page } from 'playwright'
+import { formatFloat, formatSci } from '../../renderer/drawing/format.ts'
+import { bundlesOf, manifestOf, onlyBundle, runDefault, showView } from './desk.ts'
+import { expect, test } from './fixture.ts'
+import { mergedRow } from './tensors.ts'
+
+const RANKS = 4
+const LAST_STEP = 23
+
+/** Cells of a rank's row: rank, keys, lse, weight, norm, state. */
+const cells = (page: Page, rank: number): Promise<string[]> =>
+  page.getByTestId(`merge-rank-${rank}`).locator('th, td').allTextContents()
+
+/** Waits until the view shows this row and head, and compares every number with the tensors of the bundle. */
+const expectRow = async (
+  page: Page,
+  bundle: string,
+  step: number,
+  row: number,
+  head: number,
+): Promise<void> => {
+  const want = mergedRow(bundle, step, 0, RANKS, row, head)
+  await expect(page.getByTestId('merge-lse')).toHaveText(formatFloat(want.mergedLse, 4))
+  await expect(page.getByTestId('merge-weight-sum')).toHaveText(formatFloat(1, 6))
+  for (let rank = 0; rank < RANKS; rank++) {
+    const [, , lse, weight] = await cells(page, rank)
+    const value = want.lse[rank] ?? Number.NaN
+    expect(lse).toBe(formatFloat(value, 4))
+    expect(weight).toBe(formatFloat(want.weights[rank] ?? Number.NaN, 6))
+  }
+  await expect(page.getByTestId('merge-error-reference')).toHaveText(formatSci(want.againstReference))
+  await expect(page.getByTestId('merge-error-recomputed')).toHaveText(formatSci(want.againstOwnMerge))
+}
+
+const setNumber = async (page: Page, testId: string, value: number): Promise<void> => {
+  const field = page.getByTestId(testId)
+  await field.fill(String(value))
+}
+
+test('every number of the merge view equals one recomputed from the captured tensors', async ({ desk }) => {
+  const { page, dataDir } = desk
+  await runDefault(page)
+  await showView(page, 'merge')
+  const bundle = onlyBundle(dataDir)
+  await expectRow(page, bundle, LAST_STEP, 0, 0)
+  await setNumber(page, 'merge-row', 2)
+  await setNumber(page, 'merge-head', 13)
+  await expectRow(page, bundle, LAST_STEP, 2, 13)
+})
+
+test('a step that was not captured is run again with capture on one click, also with empty ranks', async ({
+  desk,
+}) => {
+  const { page, dataDir } = desk
+  await runDefault(page)
+  await showView(page, 'merge')
+  await expect(page.getByTestId('merge-lse')).toBeVisible()
+  await page.getByTestId('step-range').focus()
+  await page.keyboard.press('Home')
+  await expect(page.getByTestId('merge-missing')).toBeVisible()
+  await page.getByTestId('merge-rerun').click()
+  await expect.poll(() => bundlesOf(dataDir).length).toBe(2)
+  const again = bundlesOf(dataDir)[1] ?? ''
+  await expect.poll(() => manifestOf(again).status, { timeout: 30_000 }).toBe('complete')
+  expect(manifestOf(again).config.capture).toMatchObject({ steps: [0], layers: [0] })
+  await showView(page, 'merge')
+  await expectRow(page, again, 0, 0, 0)
+  // The last request of the preset has 2 tokens at its first step, so two of four ranks hold none.
+  await setNumber(page, 'merge-row', 3)
+  await expectRow(page, again, 0, 3, 0)
+  for (const rank of [2, 3]) {
+    const [, keys, lse, weight, , state] = await cells(page, rank)
+    expect([keys, lse, weight, state]).toEqual(['0', '−∞', formatFloat(0, 6), 'empty'])
+  }
+})

@@ -1,0 +1,80 @@
+import type { Locator } from 'playwright'
+import { formatInt, formatPercent, formatRate, formatSci, formatUs } from '../../renderer/drawing/format.ts'
+import { field, manifestOf, numbers, onlyBundle, query, stateOf, waitReady } from './desk.ts'
+import { expect, test } from './fixture.ts'
+
+const exact = async (figure: Locator): Promise<number> => Number(await figure.getAttribute('data-value'))
+
+const STEP_TOTALS = `SELECT count(*) AS steps, sum(tokens) / (sum(wall_ns) / 1e9) AS rate,
+  max(max_rel_err) AS rel, sum(checked_rows) AS checked FROM steps`
+
+const STAGE_TIMES = `SELECT stage, quantile_cont(dur_ns, 0.5) / 1e3 AS p50, quantile_cont(dur_ns, 0.95) / 1e3 AS p95,
+  sum(dur_ns) / (SELECT sum(dur_ns) FROM spans) AS share FROM spans GROUP BY stage`
+
+test('a run that the mouse starts is seen to finish, and every number of it is that of the bundle', async ({
+  desk: { page, dataDir },
+}) => {
+  await waitReady(page, 'engine')
+  await page.getByTestId('run-start-default').click()
+  await expect(page.getByTestId('run-status')).toHaveText('complete', { timeout: 30_000 })
+  const bundle = onlyBundle(dataDir)
+  const { status, summary } = manifestOf(bundle)
+  expect({ status, ok: summary?.check.ok, dropped: summary?.dropped }).toEqual({
+    status: 'complete',
+    ok: true,
+    dropped: 0,
+  })
+
+  const { steps = NaN, rate = NaN, rel = NaN, checked = NaN } = await numbers(bundle, STEP_TOTALS)
+  await expect(page.getByTestId('run-checked-rows')).toHaveText(formatInt(checked))
+  await expect(page.getByTestId('run-steps')).toHaveText(formatInt(steps))
+  await expect(page.getByTestId('run-max-rel-err')).toHaveText(formatSci(rel))
+  await expect(page.getByTestId('run-tokens-per-s')).toHaveText(formatRate(rate))
+  expect(await exact(page.getByTestId('run-max-rel-err'))).toBe(rel)
+  expect((await exact(page.getByTestId('run-tokens-per-s'))) / rate).toBeCloseTo(1, 9)
+  expect(steps).toBe(24)
+  expect(rel).toBeGreaterThan(0)
+  expect(rel).toBeLessThan(1e-2)
+
+  const stages = await query(bundle, STAGE_TIMES)
+  const rows = page.getByTestId('stage-table').locator('tbody tr')
+  await expect(rows).toHaveCount(stages.length)
+  for (const { stage, p50, p95, share } of stages) {
+    const cells = rows.filter({ hasText: String(stage) }).locator('th, td')
+    const texts = await cells.allTextContents()
+    expect(texts.slice(0, 4)).toEqual([
+      stage,
+      formatUs(Number(p50)),
+      formatUs(Number(p95)),
+      formatPercent(Number(share)),
+    ])
+  }
+})
+
+test('Enter alone runs the default run', async ({ desk: { page } }) => {
+  await waitReady(page, 'engine')
+  await expect(page.getByTestId('run-start-default')).toBeEnabled()
+  await page.keyboard.press('Enter')
+  await expect(page.getByTestId('run-status')).toHaveText('complete', { timeout: 30_000 })
+  expect((await stateOf(page)).lastRun?.status).toBe('complete')
+})
+
+test('a run can be paused, resumed and stopped, and its bundle says stopped', async ({
+  desk: { page, dataDir },
+}) => {
+  await waitReady(page, 'engine')
+  await field(page, 'workload.steps').fill('20000')
+  await page.getByTestId('run-start').click()
+  await expect(page.getByTestId('run-status')).toHaveText('running')
+  await page.getByTestId('run-pause').click()
+  await expect(page.getByTestId('run-status')).toHaveText('paused')
+  await page.getByTestId('run-pause').click()
+  await expect(page.getByTestId('run-status')).toHaveText('running')
+  await page.getByTestId('run-stop').click()
+  await expect(page.getByTestId('run-status')).toHaveText('stopped')
+  const bundle = onlyBundle(dataDir)
+  expect(manifestOf(bundle).status).toBe('stopped')
+  const { steps = NaN } = await numbers(bundle, STEP_TOTALS)
+  await expect(page.getByTestId('run-steps')).toHaveText(formatInt(steps))
+  expect(steps).toBeLessThan(20_000)
+})
