@@ -11,7 +11,7 @@ const row = ({ name, type, unit, none, doc }: Column): string =>
 
 describe('docs/format.md', () => {
   it.each(TABLE_NAMES)('describes every column of %s with type and unit', (name) => {
-    const section = doc.split(`### \`${name}\``)[1]?.split('\n### ')[0] ?? ''
+    const section = doc.split(`### \`${name}\``)[1]?.split(/\n##+ /)[0] ?? ''
     const rows = section.split('\n').filter((line) => line.startsWith('| `'))
     expect(rows).toEqual(TABLES[name].columns.map(row))
   })
