@@ -179,13 +179,21 @@ export const drawLse = (
     })
   if (Number.isFinite(lse))
     drawLine(ctx, frame.left + axis.xOf(lse), frame, { name: 'merged', colour: ink.accent, dash: [], top: 2 })
+  // Stems first, so that none crosses the number of a rank in a lower lane.
+  ctx.fillStyle = ink.text2
   for (const mark of axis.marks) {
-    const x = frame.left + mark.x
-    const y = chipY(frame, mark.lane)
-    ctx.fillStyle = ink.text2
-    ctx.fillRect(Math.round(x), y + CHIP.height, 1, frame.axis - y - CHIP.height)
-    drawChip(ctx, mark, x - CHIP.width / 2, y, mark.rank === rank, look)
+    const below = chipY(frame, mark.lane) + CHIP.height
+    ctx.fillRect(Math.round(frame.left + mark.x), below, 1, frame.axis - below)
   }
+  for (const mark of axis.marks)
+    drawChip(
+      ctx,
+      mark,
+      frame.left + mark.x - CHIP.width / 2,
+      chipY(frame, mark.lane),
+      mark.rank === rank,
+      look,
+    )
   drawOff(ctx, axis.off, frame, (part, x, y) => drawChip(ctx, part, x, y, part.rank === rank, look), look)
   drawBar(ctx, model, frame, rank, look)
 }
