@@ -18,8 +18,13 @@ export const VIEW_KEYS: Readonly<Record<ViewId, readonly ViewKey[]>> = {
     { keys: 'W S', title: 'Zoom in and out' },
     { keys: 'A D', title: 'Pan left and right' },
     { keys: '0', title: 'Show all tokens' },
+    { keys: 'F', title: 'Zoom to the selected token' },
+    { keys: 'Backspace', title: 'Undo a zoom' },
     { keys: '← →', title: 'Previous and next token (Shift: a round of all ranks)' },
     { keys: 'Home End', title: 'First and last token' },
   ],
-  merge: [],
+  merge: [
+    { keys: '↑ ↓', title: 'Previous and next row' },
+    { keys: '← →', title: 'Previous and next head' },
+  ],
 }
