@@ -23,10 +23,11 @@ export const formatInt = (x: number): string => formatFloat(Math.round(x), 0)
 /** Three significant digits, never in exponent form between 0.001 and 10^15. */
 const significant = (x: number): string => {
   const size = Math.abs(x)
-  if (size !== 0 && (size < 1e-3 || size >= 1e15)) return formatSci(x)
+  if (size === 0) return '0'
+  if (size < 1e-3 || size >= 1e15) return formatSci(x)
   if (size >= 100) return formatFloat(x, 0)
   if (size >= 10) return formatFloat(x, 1)
-  return formatFloat(x, size >= 1 || size === 0 ? 2 : 3)
+  return formatFloat(x, size >= 1 ? 2 : 3)
 }
 
 /** A rate with three digits: `12.3`, `1 234`. */

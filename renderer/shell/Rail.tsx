@@ -11,6 +11,8 @@ const THEME_NAME: Readonly<Record<ThemeChoice, string>> = {
   dark: 'Dark theme',
 }
 
+const THEME_WORD: Readonly<Record<ThemeChoice, string>> = { system: 'System', light: 'Light', dark: 'Dark' }
+
 const nextTheme = (choice: ThemeChoice): ThemeChoice =>
   THEME_CHOICES[(THEME_CHOICES.indexOf(choice) + 1) % THEME_CHOICES.length] ?? 'system'
 
@@ -44,7 +46,7 @@ export const Rail = () => {
         onClick={() => choose(nextTheme(choice))}
       >
         <ThemeIcon />
-        <span className="rail-word">{THEME_NAME[choice]}</span>
+        <span className="rail-word">{THEME_WORD[choice]}</span>
       </button>
       <button
         type="button"

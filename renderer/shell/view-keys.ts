@@ -13,6 +13,10 @@ export const VIEW_KEYS: Readonly<Record<ViewId, readonly ViewKey[]>> = {
     { keys: 'A D', title: 'Pan left and right' },
     { keys: '0', title: 'Show the whole run' },
     { keys: 'Backspace', title: 'Undo a zoom' },
+    { keys: 'F', title: 'Zoom to the selected span or area' },
+    { keys: 'R', title: 'Make the selected span an area' },
+    { keys: ', .', title: 'Previous and next span of the rank' },
+    { keys: 'P N', title: 'Previous and next rank' },
   ],
   ownership: [
     { keys: 'W S', title: 'Zoom in and out' },

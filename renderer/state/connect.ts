@@ -35,8 +35,8 @@ const announce = (before: DesktopState | null, now: DesktopState): void => {
   for (const process of ['engine', 'store'] as const) {
     const state = now[process]
     if (state.status === 'crashed' && before?.[process].status !== 'crashed') tell('error', state.message)
-    if (state.status === 'ready' && before?.[process].status === 'crashed')
-      tell('info', `The ${process} is back.`)
+    if (state.status !== 'crashed' && before?.[process].status === 'crashed')
+      tell('info', `The ${process} starts again.`)
   }
   if (now.lastRun !== null && now.lastRun.id !== before?.lastRun?.id) {
     const { status, error } = now.lastRun

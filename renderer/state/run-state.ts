@@ -50,9 +50,9 @@ export const endText = (status: RunStatus, error: string | undefined): string =>
     case 'stopped':
       return 'The run was stopped; everything up to then is kept.'
     case 'interrupted':
-      return `The run was interrupted. ${error ?? 'A process ended; what was written up to then is kept.'}`
+      return `The run was interrupted. ${error ?? 'A process ended.'} What was written up to then is kept.`
     case 'failed':
-      return `The run failed. ${error ?? 'What was written up to then is kept.'}`
+      return `The run failed. ${error ?? 'The engine did not say why.'} What was written up to then is kept.`
   }
 }
 

@@ -70,7 +70,7 @@ const STAGE_TONE: Readonly<Record<Stage, number>> = {
 
 const LIGHTNESS: Readonly<Record<Theme, readonly number[]>> = {
   dark: [0.66, 0.78, 0.56, 0.86],
-  light: [0.58, 0.7, 0.48, 0.8],
+  light: [0.6, 0.72, 0.48, 0.82],
 }
 
 const stageOf = (stage: Stage, theme: Theme): string =>

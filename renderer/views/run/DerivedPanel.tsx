@@ -84,33 +84,43 @@ const Lengths = ({ lengths }: { readonly lengths: readonly number[] }) => {
   )
 }
 
-/** What the configuration in the form means, before it runs. */
-export const DerivedPanel = () => {
+const Body = ({ derived }: { readonly derived: Derived }) => (
+  <div className="derived-body">
+    <dl className="run-facts">
+      {facts(derived).map(({ label, value, title }) => (
+        <div key={label} title={title}>
+          <dt>{label}</dt>
+          <dd className="num">{value}</dd>
+        </div>
+      ))}
+    </dl>
+    <div className="derived-lengths">
+      <h4>Local lengths of the longest request, tokens</h4>
+      <Lengths lengths={derived.localLengths} />
+    </div>
+  </div>
+)
+
+/** What the configuration in the form means, before it runs. Folded away while a run is open and room is short. */
+export const DerivedPanel = ({ folded }: { readonly folded: boolean }) => {
   const config = useRunForm((s) => s.config)
   const derived = useMemo(() => (config === null ? null : derivedOf(config)), [config])
   return (
-    <section className="run-part derived" aria-label="What this configuration means">
-      <h3>This configuration</h3>
+    <details className="derived" open={!folded}>
+      <summary>
+        <h3>This configuration</h3>
+        {derived === null ? null : (
+          <span className="derived-line num">
+            {formatInt(derived.requests)} requests on {formatInt(derived.ranks)} ranks,{' '}
+            {formatBytes(derived.kvBytesPerRank)} KV a rank
+          </span>
+        )}
+      </summary>
       {derived === null ? (
         <p className="quiet">Derived numbers stand here once the configuration is valid.</p>
       ) : (
-        <div className="derived-body">
-          <dl className="run-facts">
-            {facts(derived).map(({ label, value, title }) => (
-              <div key={label} title={title}>
-                <dt>{label}</dt>
-                <dd className="num">{value}</dd>
-              </div>
-            ))}
-          </dl>
-          <div className="derived-lengths">
-            <h4>
-              Local lengths of the longest request <span className="field-unit">tokens</span>
-            </h4>
-            <Lengths lengths={derived.localLengths} />
-          </div>
-        </div>
+        <Body derived={derived} />
       )}
-    </section>
+    </details>
   )
 }

@@ -24,7 +24,8 @@ const Figure = ({ label, value, exact, unit, note, tone, testId }: FigureProps) 
       {value}
     </span>
     <span className="figure-note">
-      {unit ?? ''} {note === undefined ? null : <span className="badge">{note}</span>}
+      {unit ?? ''}
+      {note === undefined ? null : <span className="badge figure-source">{note}</span>}
     </span>
   </div>
 )
@@ -37,7 +38,8 @@ const NONE = '–'
 
 /** The numbers that say whether a run is fine. */
 export const FigureStrip = ({ figures }: { readonly figures: Figures }) => {
-  const { steps, totalSteps, tokensPerSecond, stepMs, stepKind, maxRelErr, checkedRows, checkOk } = figures
+  const { steps, totalSteps, tokensPerSecond, stepMs, stepKind, maxRelErr, checkedRows, checkOk, dropped } =
+    figures
   return (
     <div className="figures">
       <Figure
@@ -76,6 +78,14 @@ export const FigureStrip = ({ figures }: { readonly figures: Figures }) => {
         exact={checkedRows}
         unit={checkOk === null ? '' : checkOk ? 'check passed' : 'check failed'}
         testId="run-checked-rows"
+      />
+      <Figure
+        label="dropped"
+        value={dropped === null ? NONE : formatInt(dropped)}
+        exact={dropped}
+        unit="spans"
+        tone={dropped !== null && dropped > 0 ? 'bad' : undefined}
+        testId="run-dropped"
       />
     </div>
   )

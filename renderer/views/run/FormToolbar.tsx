@@ -92,7 +92,7 @@ export const FormToolbar = () => {
         </button>
       </span>
       <p id="start-reason" className="form-reason" data-testid="start-reason">
-        {reason ?? ''}
+        {reason ?? 'Ready to start.'}
       </p>
     </div>
   )

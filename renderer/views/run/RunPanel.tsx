@@ -113,7 +113,7 @@ const Measured = ({ openRun, state }: { readonly openRun: RunInfo; readonly stat
       </section>
       <section className="run-part" aria-label="Stages">
         <h3>
-          Stages <span className="field-unit">on one rank and layer</span>
+          Stages <span className="field-unit">on one rank and layer; waiting hatched</span>
         </h3>
         {stages.data === null ? (
           <p className="quiet">Stages stand here after the first step.</p>

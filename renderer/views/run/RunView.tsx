@@ -5,17 +5,20 @@ import { ConfigForm } from './ConfigForm.tsx'
 import { DerivedPanel } from './DerivedPanel.tsx'
 import { RunPanel } from './RunPanel.tsx'
 import { StartScreen } from './StartScreen.tsx'
+import { useWide } from './use-wide.ts'
 
 /** Configure, start and watch a run. */
 export const RunView = () => {
   const isOpen = useSession((s) => s.openId !== null)
+  const { ref, wide } = useWide()
+  const folded = isOpen && !wide
   return (
-    <div className="run-frame">
+    <div className="run-frame" ref={ref}>
       <div className="run-view">
         <ConfigForm />
         <div className="run-main">{isOpen ? <RunPanel /> : <StartScreen />}</div>
         <div className="run-side">
-          <DerivedPanel />
+          <DerivedPanel key={folded ? 'folded' : 'open'} folded={folded} />
         </div>
       </div>
     </div>

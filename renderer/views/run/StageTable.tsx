@@ -56,12 +56,10 @@ export const StageTable = ({ stages }: { readonly stages: readonly Row[] }) => {
           <th scope="col" className="num">
             p95
           </th>
-          <th scope="col" className="num">
+          <th scope="col" className="num" title="of the ranks' time">
             share
           </th>
-          <th scope="col" className="stage-bar-head">
-            of the ranks' time, waiting hatched
-          </th>
+          <th scope="col" className="stage-bar-head" aria-label="Share of the ranks' time" />
         </tr>
       </thead>
       <tbody>

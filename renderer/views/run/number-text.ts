@@ -2,7 +2,7 @@
 export const valueOfText = (text: string): number | string | undefined => {
   const plain = text.replace(/[\s_\u2009]/g, '')
   if (plain === '') return undefined
-  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : text
+  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : text.trim()
 }
 
 /** Numbers of a list that is written with commas; what is no number stays text. */

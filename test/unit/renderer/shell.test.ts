@@ -1,0 +1,201 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { DesktopState } from '../../../app/protocol/desktop.ts'
+import type { Progress, RunInfo } from '../../../app/protocol/store.ts'
+import { keyText, matches, stroke } from '../../../renderer/shell/keys.ts'
+import { shownStep } from '../../../renderer/shell/scrub.ts'
+import { presetDraft } from '../../../renderer/state/form.ts'
+import { tell, useMessages } from '../../../renderer/state/messages.ts'
+import { endText, runStateOf } from '../../../renderer/state/run-state.ts'
+import { NO_SELECTION, useSelection } from '../../../renderer/state/selection.ts'
+import { resolvedTheme } from '../../../renderer/theme/use-theme.ts'
+import { figuresOf } from '../../../renderer/views/run/figures.ts'
+
+const pressed = (code: string, held: Partial<Parameters<typeof matches>[0]> = {}) => ({
+  code,
+  key: '',
+  ctrlKey: false,
+  metaKey: false,
+  shiftKey: false,
+  altKey: false,
+  ...held,
+})
+
+describe('the selection', () => {
+  beforeEach(() => useSelection.getState().clear())
+
+  test('takes parts over the present ones, and null lets one go', () => {
+    useSelection.getState().select({ step: 3, rank: 1 })
+    useSelection.getState().select({ rank: null, head: 7 })
+    expect(useSelection.getState()).toMatchObject({ ...NO_SELECTION, step: 3, head: 7 })
+    useSelection.getState().clear()
+    expect(useSelection.getState()).toMatchObject(NO_SELECTION)
+  })
+})
+
+describe('keys', () => {
+  test('are matched by place and by what is held', () => {
+    expect(matches(pressed('KeyZ', { ctrlKey: true }), stroke('KeyZ', { ctrl: true }))).toBe(true)
+    expect(matches(pressed('KeyZ', { metaKey: true }), stroke('KeyZ', { ctrl: true }))).toBe(true)
+    expect(matches(pressed('KeyZ'), stroke('KeyZ', { ctrl: true }))).toBe(false)
+    expect(matches(pressed('KeyZ', { ctrlKey: true, shiftKey: true }), stroke('KeyZ', { ctrl: true }))).toBe(
+      false,
+    )
+    expect(matches(pressed('KeyI', { altKey: true }), stroke('KeyI'))).toBe(false)
+  })
+
+  test('give help for ? wherever the layout has it', () => {
+    const help = stroke('Slash', { shift: true })
+    expect(matches(pressed('Slash', { shiftKey: true, key: '?' }), help)).toBe(true)
+    expect(matches(pressed('Minus', { shiftKey: true, key: '?' }), help)).toBe(true)
+    expect(matches(pressed('Slash', { key: '/' }), help)).toBe(false)
+  })
+
+  test('are written as on the keyboard', () => {
+    expect(keyText(stroke('KeyZ', { ctrl: true, shift: true }))).toBe('Ctrl+Shift+Z')
+    expect(keyText(stroke('Slash', { shift: true }))).toBe('?')
+    expect(keyText(stroke('Digit1'))).toBe('1')
+  })
+})
+
+test('the scrubber shows the newest step until one is selected, and never one that is not there', () => {
+  expect(shownStep(null, 0)).toBeNull()
+  expect(shownStep(null, 10)).toBe(9)
+  expect(shownStep(3, 10)).toBe(3)
+  expect(shownStep(30, 10)).toBe(9)
+})
+
+test('the theme follows the system unless one was chosen', () => {
+  expect(resolvedTheme('system', true)).toBe('dark')
+  expect(resolvedTheme('system', false)).toBe('light')
+  expect(resolvedTheme('light', true)).toBe('light')
+})
+
+describe('messages', () => {
+  beforeEach(() => useMessages.getState().clear())
+
+  test('are kept in order, and the same sentence within moments is said once', () => {
+    const { add } = useMessages.getState()
+    add('info', 'one', 0)
+    add('info', 'one', 1000)
+    add('error', 'two', 1500)
+    add('info', 'one', 5000)
+    expect(useMessages.getState().messages.map(({ text }) => text)).toEqual(['one', 'two', 'one'])
+    expect(new Set(useMessages.getState().messages.map(({ id }) => id)).size).toBe(3)
+  })
+
+  test('are bounded', () => {
+    for (let i = 0; i < 500; i++) tell('info', `message ${i}`)
+    expect(useMessages.getState().messages).toHaveLength(200)
+    expect(useMessages.getState().messages.at(-1)?.text).toBe('message 499')
+  })
+})
+
+const desktop: DesktopState = {
+  engine: { status: 'ready', pid: 1 },
+  store: { status: 'ready', pid: 2 },
+  activeRun: null,
+  lastRun: null,
+  runtime: { app: '', electron: '', chrome: '', node: '', engine: '', device: '' },
+}
+
+const openRun = (status: RunInfo['manifest']['status']): RunInfo => ({
+  id: 'a',
+  manifest: {
+    format: 'dcpscope-run',
+    formatVersion: 1,
+    name: 'a',
+    status,
+    config: presetDraft('tiny'),
+    devices: [],
+    versions: {},
+    clock: { base: '', alignment: '', uncertaintyNs: 0 },
+    createdAt: '',
+  },
+  steps: 5,
+  ranks: 4,
+  startNs: 0,
+  endNs: 1,
+  spanCount: 0,
+  captures: [],
+})
+
+const progress: Progress = {
+  id: 'a',
+  status: 'running',
+  steps: 7,
+  totalSteps: 24,
+  tokensPerSecond: 12,
+  lastStepMs: 3,
+  maxRelErr: 1e-3,
+  checkedRows: 9,
+  endNs: 1,
+  events: 0,
+  dropped: 0,
+}
+
+describe('the state of the open run', () => {
+  test('is what main says while main runs it', () => {
+    const active = { ...desktop, activeRun: { id: 'a', phase: 'paused', fraction: 0.5 } } as const
+    expect(runStateOf({ desktop: active, openId: 'a', openRun: openRun('running'), progress })).toMatchObject(
+      {
+        phase: 'paused',
+        active: true,
+      },
+    )
+  })
+
+  test('is how it ended, before the bundle says so too', () => {
+    const ended: DesktopState = {
+      ...desktop,
+      lastRun: { id: 'a', status: 'interrupted', error: 'The engine died.' },
+    }
+    expect(runStateOf({ desktop: ended, openId: 'a', openRun: openRun('running'), progress })).toMatchObject({
+      phase: 'interrupted',
+      error: 'The engine died.',
+      active: false,
+    })
+  })
+
+  test('is that of the bundle for a run of another day, whatever runs now', () => {
+    const other = { ...desktop, activeRun: { id: 'b', phase: 'running', fraction: 0 } } as const
+    expect(
+      runStateOf({ desktop: other, openId: 'a', openRun: openRun('stopped'), progress: null }),
+    ).toMatchObject({ phase: 'stopped', active: false })
+    expect(runStateOf({ desktop: other, openId: null, openRun: null, progress: null })).toBeNull()
+  })
+
+  test('every end is said in a sentence that tells what was kept', () => {
+    expect(endText('interrupted', 'The engine died.')).toBe(
+      'The run was interrupted. The engine died. What was written up to then is kept.',
+    )
+    expect(endText('failed', undefined)).toContain('kept')
+  })
+})
+
+describe('the figures of a run', () => {
+  test('are the live ones while it goes on', () => {
+    expect(figuresOf(openRun('running'), progress, null)).toMatchObject({
+      steps: 7,
+      totalSteps: 24,
+      tokensPerSecond: 12,
+      stepKind: 'last',
+      checkOk: null,
+    })
+  })
+
+  test('are the rows of a bundle that has no summary', () => {
+    const totals = { columns: [], rows: [[5, 100, 2, null, 0, 'measured']], truncated: false }
+    expect(figuresOf(openRun('interrupted'), null, totals)).toMatchObject({
+      steps: 5,
+      tokensPerSecond: 100,
+      stepMs: 2,
+      maxRelErr: null,
+      provenance: 'measured',
+    })
+  })
+})
+
+test('docs/keys.md lists the keys that the window has', async () => {
+  const { keysPage } = await import('../../../renderer/shell/keys-text.ts')
+  await expect(keysPage()).toMatchFileSnapshot('../../../docs/keys.md')
+})
