@@ -1,7 +1,6 @@
 import { FactList } from '../../controls/FactList.tsx'
 import { useAnswer } from '../../state/use-answer.ts'
 import { itemFacts, spanFacts } from './facts.ts'
-import { timeOf } from './items.ts'
 import type { HoveredItem } from './scene.ts'
 
 interface Props {
@@ -17,7 +16,7 @@ interface Props {
 /** Exact numbers of what is under the pointer: all columns of a span, or what was merged. */
 export const HoverCard = ({ run, item, x, y, width, height }: Props) => {
   const single = item.count === 1
-  const { answer } = useAnswer('spanAt', single ? { run, rank: item.rank, atNs: timeOf(item) } : null)
+  const { answer } = useAnswer('spanAt', single ? { run, rank: item.rank, atNs: item.startNs } : null)
   const span = answer?.data
   // The answer to an earlier question belongs to another span.
   const exact = span != null && span.startNs === item.startNs && answer?.params.rank === item.rank

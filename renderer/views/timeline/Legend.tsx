@@ -1,3 +1,4 @@
+import { memo } from 'react'
 import type { Stage } from '../../../app/trace/stages.ts'
 import { formatPercent } from '../../drawing/format.ts'
 import { stageColour } from '../../theme/colours.ts'
@@ -10,7 +11,7 @@ interface Props {
 }
 
 /** The stages of the run with their share of the ranks' time; a click dims one. */
-export const Legend = ({ stages, dimmed, toggle }: Props) => {
+export const Legend = memo(({ stages, dimmed, toggle }: Props) => {
   const theme = useTheme()
   return (
     <fieldset className="timeline-legend" aria-label="Stages">
@@ -36,4 +37,4 @@ export const Legend = ({ stages, dimmed, toggle }: Props) => {
       ) : null}
     </fieldset>
   )
-}
+})

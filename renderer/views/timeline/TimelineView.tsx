@@ -1,13 +1,17 @@
 import '../../controls/controls.css'
 import './timeline.css'
-import { useState } from 'react'
+import { useCallback, useMemo, useState } from 'react'
+import type { RunInfo } from '../../../app/protocol/store.ts'
 import { STAGES, type Stage } from '../../../app/trace/stages.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useSession } from '../../state/session.ts'
 import { useAnswer } from '../../state/use-answer.ts'
 import { useView } from '../../state/view.ts'
 import { Legend } from './Legend.tsx'
-import type { Area } from './scene.ts'
+import { toggledStage, useLook, useLookStore } from './look.ts'
+import type { TimeRange } from './range.ts'
+import type { StepColumns } from './scene.ts'
+import { itemOfSpan } from './span-search.ts'
 import { TimelineCanvas } from './TimelineCanvas.tsx'
 import { Toolbar } from './Toolbar.tsx'
 import { useTimelineInspector } from './use-inspector.ts'
@@ -15,47 +19,93 @@ import { useRange } from './use-range.ts'
 import { useTiles } from './use-tiles.ts'
 
 /** Steps whose borders the ruler knows; of longer runs they are thinned. */
-const MOST_STEPS = 5000
+const MOST_STEPS = 10_000
 
 const isStage = (name: string): name is Stage => STAGES.some((stage) => stage === name)
+
+/** When a step was, null where it is not among the known ones. */
+const partOfStep = (steps: StepColumns | null, step: number | null): TimeRange | null => {
+  const i = steps === null || step === null ? -1 : steps.step.indexOf(step)
+  const startNs = steps?.startNs[i]
+  return startNs === undefined ? null : { startNs, endNs: startNs + (steps?.wallNs[i] ?? 0) }
+}
+
+const outOfSight = (part: TimeRange, range: TimeRange): boolean =>
+  part.endNs <= range.startNs || part.startNs >= range.endNs
 
 /** What each rank did when: a lane a rank, stages as spans, waiting hatched; live while the run goes on. */
 export const TimelineView = () => {
   const open = useSession((s) => s.openRun)
-  const progress = useSession((s) => s.progress)
+  const opening = useSession((s) => s.openId !== null)
   const show = useView((s) => s.show)
-  const { rank, timeNs } = useSelection()
-  const [width, setWidth] = useState(1000)
-  const [dimmed, setDimmed] = useState<ReadonlySet<Stage>>(new Set())
-  const [marked, setMarked] = useState<{ run: string | null; area: Area | null }>({ run: null, area: null })
-
-  const run = open?.id ?? null
-  const live = open?.manifest.status === 'running' && (progress?.status ?? 'running') === 'running'
-  const traced = progress?.id === run ? (progress?.endNs ?? 0) : 0
-  const whole = { startNs: open?.startNs ?? 0, endNs: Math.max(open?.endNs ?? 0, traced, 1) }
-  const ranks = open?.ranks ?? 0
-  const control = useRange(run, whole, live)
-  const tiles = useTiles(run, ranks, control.range, whole, width)
-  const area = marked.run === run ? marked.area : null
-  const again = String(open?.steps ?? 0)
-  const steps = useAnswer('steps', run === null ? null : { run, from: 0, max: MOST_STEPS }, again)
-  const stages = useAnswer('stages', run === null ? null : { run }, live ? 'live' : again)
-  const span = useAnswer(
-    'spanAt',
-    run === null || rank === null || timeNs === null ? null : { run, rank, atNs: timeNs },
+  if (open !== null) return <Timeline open={open} />
+  return (
+    <div className="empty-state" data-testid="timeline-empty">
+      <p>
+        {opening
+          ? 'The run begins; its first steps will stand here.'
+          : 'No run is open. A run fills the timeline while it goes on.'}
+      </p>
+      {opening ? null : (
+        <div className="timeline-choices">
+          <button type="button" className="button button-primary" onClick={() => show('run')}>
+            Go to Run
+          </button>
+          <button type="button" className="button" onClick={() => void useSession.getState().openBundle()}>
+            Open a bundle
+          </button>
+        </div>
+      )}
+    </div>
   )
-  useTimelineInspector(run, area, rank, span.answer?.data ?? null)
+}
 
-  if (open === null)
-    return (
-      <div className="empty-state" data-testid="timeline-empty">
-        <p>No run is open. A run fills the timeline while it goes on.</p>
-        <button type="button" className="button button-primary" onClick={() => show('run')}>
-          Go to Run
-        </button>
-      </div>
-    )
-  if (open.spanCount === 0 && tiles.pieces.every((piece) => piece.tile.rank.length === 0))
+const Timeline = ({ open }: { readonly open: RunInfo }) => {
+  const run = open.id
+  const { ranks } = open
+  const { rank, timeNs, step } = useSelection()
+  const [width, setWidth] = useState(1000)
+  const [trouble, setTrouble] = useState<string | null>(null)
+  const lookControl = useLook(run)
+  const { look } = lookControl
+
+  const live = open.manifest.status === 'running'
+  const whole = { startNs: open.startNs, endNs: Math.max(open.endNs, open.startNs + 1) }
+  const control = useRange(lookControl, whole, live)
+  const tiles = useTiles(
+    run,
+    ranks,
+    control.range,
+    whole,
+    live ? open.endNs : Number.POSITIVE_INFINITY,
+    width,
+  )
+  const again = `${open.steps} ${live}`
+  const steps = useAnswer('steps', { run, from: 0, max: MOST_STEPS }, again)
+  const stages = useAnswer('stages', { run }, again)
+  const found = useAnswer('spanAt', rank === null || timeNs === null ? null : { run, rank, atNs: timeNs })
+  // The answer to an earlier question belongs to another span.
+  const isNow = found.answer?.params.rank === rank && found.answer.params.atNs === timeNs
+  const span = isNow ? (found.answer?.data ?? null) : null
+  useTimelineInspector(run, look, rank, span)
+
+  const spanItem = useMemo(
+    () => (span === null || rank === null ? null : itemOfSpan(rank, span)),
+    [span, rank],
+  )
+  const legend = useMemo(
+    () =>
+      (stages.answer?.data ?? []).flatMap(({ stage, share, waitShare }) =>
+        isStage(stage) ? [{ stage, share, waitShare }] : [],
+      ),
+    [stages.answer],
+  )
+  const toggle = useCallback(
+    (stage: Stage) => useLookStore.getState().change(run, (l) => ({ dimmed: toggledStage(l.dimmed, stage) })),
+    [run],
+  )
+
+  if (open.spanCount === 0)
     return (
       <div className="empty-state" role="status">
         <p>
@@ -63,35 +113,33 @@ export const TimelineView = () => {
         </p>
       </div>
     )
-
-  const toggle = (stage: Stage): void => {
-    const next = new Set(dimmed)
-    if (!next.delete(stage)) next.add(stage)
-    setDimmed(next)
-  }
-  const legend = (stages.answer?.data ?? []).flatMap(({ stage, share, waitShare }) =>
-    isStage(stage) ? [{ stage, share, waitShare }] : [],
-  )
-  const error = tiles.error ?? steps.error ?? stages.error
+  const stepColumns = steps.answer?.data ?? null
+  const stepPart = partOfStep(stepColumns, step)
+  const hiddenStep =
+    step !== null && stepPart !== null && outOfSight(stepPart, control.range)
+      ? { step, part: stepPart }
+      : null
+  const error = tiles.error ?? steps.error ?? stages.error ?? found.error ?? trouble
   return (
     <section className="timeline" aria-label="Timeline">
-      <Toolbar control={control} live={live} loading={tiles.loading} />
-      <Legend stages={legend} dimmed={dimmed} toggle={toggle} />
+      <Toolbar control={control} live={live} loading={tiles.loading} hiddenStep={hiddenStep} />
+      <Legend stages={legend} dimmed={look.dimmed} toggle={toggle} />
       {error === null ? null : (
         <p className="timeline-error" role="alert">
           {error}
         </p>
       )}
       <TimelineCanvas
-        run={open.id}
+        run={run}
         ranks={ranks}
+        lookControl={lookControl}
         control={control}
         pieces={tiles.pieces}
-        steps={steps.answer?.data ?? null}
-        dimmed={dimmed}
-        area={area}
-        setArea={(next) => setMarked({ run, area: next })}
+        steps={stepColumns}
+        stepPart={stepPart}
+        span={spanItem}
         setWidth={setWidth}
+        onTrouble={setTrouble}
       />
     </section>
   )

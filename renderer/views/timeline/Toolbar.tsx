@@ -1,13 +1,16 @@
 import { formatNs } from '../../drawing/format.ts'
+import type { TimeRange } from './range.ts'
 import type { RangeControl } from './use-range.ts'
 
 interface Props {
   readonly control: RangeControl
   readonly live: boolean
   readonly loading: boolean
+  /** The selected step where it is out of sight. */
+  readonly hiddenStep: { readonly step: number; readonly part: TimeRange } | null
 }
 
-export const Toolbar = ({ control, live, loading }: Props) => {
+export const Toolbar = ({ control, live, loading, hiddenStep }: Props) => {
   const { range } = control
   return (
     <div className="toolbar timeline-toolbar" role="toolbar" aria-label="Timeline">
@@ -50,6 +53,17 @@ export const Toolbar = ({ control, live, loading }: Props) => {
           Follow
         </button>
       ) : null}
+      {hiddenStep === null ? null : (
+        <button
+          type="button"
+          className="button"
+          data-testid="timeline-show-step"
+          title="Bring the selected step into view"
+          onClick={() => control.reveal(hiddenStep.part)}
+        >
+          Show step {hiddenStep.step}
+        </button>
+      )}
       <span
         className="timeline-range"
         data-testid="timeline-range"

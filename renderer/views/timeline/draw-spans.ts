@@ -2,125 +2,136 @@ import { STAGES, type Stage } from '../../../app/trace/stages.ts'
 import { stageColour, stageHatched, stageInk, type Theme } from '../../theme/colours.ts'
 import { type Lanes, laneTop } from './lanes.ts'
 import { type TimeRange, xOfTime } from './range.ts'
+import { type LaneLine, type Rgb, rgbOf, SpanRaster } from './raster.ts'
 import type { Scene } from './scene.ts'
 import { firstOfRank, type TilePiece } from './tiles.ts'
 
-const DIMMED = 0.12
+/** How much of its colour a dimmed stage keeps. */
+const DIMMED = 0.14
 /** Room beside a label; narrower spans stay without. */
 const LABEL_PAD = 5
 const MIN_LABEL_WIDTH = 26
+/** Spans at least so wide, in pixels of the screen, are set off from the next one. */
+const GAP_FROM = 5
+
+/** The raster of a canvas and the image behind it. */
+export interface Plate {
+  readonly raster: SpanRaster
+  readonly image: ImageData
+}
+
+/** The plate for a plot of this size in pixels of the screen; the given one when it fits. */
+export const plateOf = (plate: Plate | null, width: number, height: number, dpr: number): Plate => {
+  if (plate !== null && plate.image.width === width && plate.image.height === height) return plate
+  const image = new ImageData(width, height)
+  return { image, raster: new SpanRaster(width, height, image.data, dpr) }
+}
 
 interface Label {
-  readonly text: string
   readonly x: number
   readonly width: number
   readonly y: number
   readonly stage: Stage
 }
 
-/** Rectangles of one stage, so that the colour is set once. */
-type Rects = number[]
-
-/** Diagonal lines that mean waiting, in the given ink. */
-export const hatchPattern = (ctx: CanvasRenderingContext2D, ink: string): CanvasPattern | null => {
-  const tile = document.createElement('canvas')
-  tile.width = 6
-  tile.height = 6
-  const pen = tile.getContext('2d')
-  if (pen === null) return null
-  pen.strokeStyle = ink
-  pen.lineWidth = 1.2
-  pen.beginPath()
-  for (const shift of [-6, 0, 6]) {
-    pen.moveTo(shift, 6)
-    pen.lineTo(shift + 6, 0)
-  }
-  pen.stroke()
-  return ctx.createPattern(tile, 'repeat')
+interface Paint {
+  readonly colours: readonly Rgb[]
+  readonly hatched: readonly boolean[]
+  readonly dimmed: readonly boolean[]
 }
 
-/** Draws the spans of all visible lanes into the plot (x from 0 to `width`). */
-export const drawSpans = (
-  ctx: CanvasRenderingContext2D,
-  scene: Scene,
-  width: number,
-  height: number,
-  theme: Theme,
-  font: string,
-  hatchInk: string,
-): void => {
-  const byStage: Rects[] = STAGES.map(() => [])
-  const waits: Rects = []
+const mixed = (a: Rgb, b: Rgb, share: number): Rgb => [
+  a[0] + (b[0] - a[0]) * share,
+  a[1] + (b[1] - a[1]) * share,
+  a[2] + (b[2] - a[2]) * share,
+]
+
+const paintOf = (scene: Scene, theme: Theme, ground: Rgb): Paint => {
+  const dimmed = STAGES.map((stage) => scene.dimmed.has(stage))
+  return {
+    colours: STAGES.map((stage, code) => {
+      const colour = rgbOf(stageColour(stage, theme))
+      return dimmed[code] === true ? mixed(ground, colour, DIMMED) : colour
+    }),
+    hatched: STAGES.map(stageHatched),
+    dimmed,
+  }
+}
+
+/**
+ * Draws the spans of all visible lanes into the plate, whose left edge is the plot's and whose pixels are the
+ * screen's, and gives the labels that have room.
+ */
+const rasterise = (scene: Scene, plate: Plate, dpr: number, paint: Paint, hatch: Rgb): Label[] => {
+  const { lanes } = scene
+  const { raster } = plate
   const labels: Label[] = []
-  for (const piece of scene.pieces) collect(piece, scene, width, height, byStage, waits, labels)
-  byStage.forEach((rects, code) => {
-    const stage = STAGES[code]
-    if (stage === undefined || rects.length === 0) return
-    ctx.globalAlpha = scene.dimmed.has(stage) ? DIMMED : 1
-    ctx.fillStyle = stageColour(stage, theme)
-    fill(ctx, rects)
-    if (!stageHatched(stage)) return
-    const hatch = hatchPattern(ctx, hatchInk)
-    if (hatch === null) return
-    ctx.fillStyle = hatch
-    fill(ctx, rects)
-  })
-  ctx.globalAlpha = 1
-  const hatch = waits.length === 0 ? null : hatchPattern(ctx, hatchInk)
-  if (hatch !== null) {
-    ctx.fillStyle = hatch
-    fill(ctx, waits)
+  raster.clear()
+  for (let rank = 0; rank < lanes.ranks; rank++) {
+    const top = Math.round(laneTop(rank, lanes) * dpr)
+    const bottom = Math.round((laneTop(rank, lanes) + lanes.laneHeight) * dpr)
+    if (bottom <= lanes.rulerHeight * dpr || top >= raster.height) continue
+    for (const piece of scene.pieces) addPiece(piece, rank, scene, raster.line, dpr, paint, labels)
+    raster.put(Math.max(top, Math.round(lanes.rulerHeight * dpr)), bottom, hatch)
   }
-  drawLabels(ctx, labels, theme, font)
+  return labels
 }
 
-const fill = (ctx: CanvasRenderingContext2D, rects: Rects): void => {
-  for (let i = 0; i < rects.length; i += 4)
-    ctx.fillRect(rects[i] ?? 0, rects[i + 1] ?? 0, rects[i + 2] ?? 0, rects[i + 3] ?? 0)
-}
-
-const collect = (
+const addPiece = (
   { tile, range }: TilePiece,
+  rank: number,
   scene: Scene,
-  width: number,
-  height: number,
-  byStage: readonly Rects[],
-  waits: Rects,
+  line: LaneLine,
+  dpr: number,
+  { colours, hatched, dimmed }: Paint,
   labels: Label[],
 ): void => {
   const { lanes } = scene
+  const width = line.width
   const left = Math.max(0, xOfTime(range.startNs, scene.range, width))
   const right = Math.min(width, xOfTime(range.endNs, scene.range, width))
   if (right <= left) return
-  for (let rank = 0; rank < lanes.ranks; rank++) {
-    const top = laneTop(rank, lanes)
-    if (top + lanes.laneHeight < lanes.rulerHeight || top > height) continue
-    for (let i = firstOfRank(tile, rank); i < tile.rank.length && tile.rank[i] === rank; i++) {
-      const start = tile.start[i] ?? 0
-      const dur = tile.dur[i] ?? 0
-      const from = Math.max(left, xOfTime(start, scene.range, width))
-      const end = Math.min(right, xOfTime(start + dur, scene.range, width))
-      if (end < left || from > right) continue
-      const code = tile.stage[i] ?? 0
-      const w = Math.min(Math.max(end - from, 0.75), right - from)
-      const merged = (tile.count[i] ?? 1) > 1
-      const h = merged ? lanes.laneHeight * busyShare(tile.busy[i] ?? 0, dur) : lanes.laneHeight
-      byStage[code]?.push(from, top + lanes.laneHeight - h, w, h)
-      const stage = STAGES[code]
-      if (stage === undefined || scene.dimmed.has(stage)) continue
-      const waited = Math.min(w, ((tile.wait[i] ?? 0) / Math.max(1, dur)) * (end - from))
-      if (waited >= 1) waits.push(from, top + lanes.laneHeight - h, waited, h)
-      if (!merged && w >= MIN_LABEL_WIDTH && lanes.laneHeight >= 16)
-        labels.push({ text: stage, x: from, width: w, y: top + lanes.laneHeight / 2, stage })
-    }
+  for (let i = firstOfRank(tile, rank); i < tile.rank.length && tile.rank[i] === rank; i++) {
+    const start = tile.start[i] ?? 0
+    const dur = tile.dur[i] ?? 0
+    const from = xOfTime(start, scene.range, width)
+    if (from >= right) return
+    const end = xOfTime(start + dur, scene.range, width)
+    if (end < left) continue
+    const code = tile.stage[i] ?? 0
+    const merged = (tile.count[i] ?? 1) > 1
+    const share = merged && dur > 0 ? Math.min(1, (tile.busy[i] ?? 0) / dur) : 1
+    const shownEnd = !merged && end - from >= GAP_FROM ? end - 1 : Math.max(end, from + 0.1)
+    const [x0, x1] = [Math.max(left, from), Math.min(right, shownEnd)]
+    line.add(x0, x1, share, colours[code] ?? [128, 128, 128])
+    if (dimmed[code] === true) continue
+    const wait = hatched[code] === true ? dur : (tile.wait[i] ?? 0)
+    if (wait > 0 && merged) line.addWait(x0, x1, Math.min(share, wait / dur))
+    else if (wait > 0) line.addWait(x0, Math.min(x1, from + (wait / dur) * (end - from)), 1)
+    const stage = STAGES[code]
+    const room = (x1 - x0) / dpr
+    if (stage !== undefined && !merged && room >= MIN_LABEL_WIDTH && lanes.laneHeight >= 16)
+      labels.push({ x: x0 / dpr, width: room, y: laneTop(rank, lanes) + lanes.laneHeight / 2, stage })
   }
 }
 
-/** Height of a merged item: the share of its time that is covered, never invisible. */
-const busyShare = (busy: number, dur: number): number =>
-  dur <= 0 ? 1 : Math.min(1, Math.max(0.08, busy / dur))
+/** Draws the lanes' spans; the context's origin is the plot's corner. What lies behind them is drawn afterwards. */
+export const drawSpans = (
+  ctx: CanvasRenderingContext2D,
+  scene: Scene,
+  plate: Plate,
+  dpr: number,
+  theme: Theme,
+  inks: { readonly ground: string; readonly hatch: string },
+): readonly Label[] => {
+  const paint = paintOf(scene, theme, rgbOf(inks.ground))
+  const labels = rasterise(scene, plate, dpr, paint, rgbOf(inks.hatch))
+  // Pixels are put as they are, whatever the transformation.
+  ctx.putImageData(plate.image, Math.round(scene.lanes.labelWidth * dpr), 0)
+  return labels
+}
 
-const drawLabels = (
+export const drawLabels = (
   ctx: CanvasRenderingContext2D,
   labels: readonly Label[],
   theme: Theme,
@@ -130,7 +141,7 @@ const drawLabels = (
   ctx.textBaseline = 'middle'
   ctx.textAlign = 'left'
   for (const label of labels) {
-    const text = shortened(ctx, label.text, label.width - 2 * LABEL_PAD)
+    const text = shortened(ctx, label.stage, label.width - 2 * LABEL_PAD)
     if (text === '') continue
     ctx.fillStyle = stageInk(label.stage, theme)
     ctx.fillText(text, label.x + LABEL_PAD, label.y)

@@ -104,10 +104,16 @@ export interface AreaRow {
   readonly stage: string
   readonly spans: number
   readonly totalNs: number
+  /** Waiting for the last rank in collectives. */
+  readonly waitNs: number
+  /** Where the numbers come from, joined when they differ. */
+  readonly provenance: string
 }
 
 export const areaFacts = (rows: readonly AreaRow[], durNs: number, ranks: number): SpanFact[] => {
   const total = rows.reduce((sum, row) => sum + row.totalNs, 0)
+  const waiting = rows.reduce((sum, row) => sum + row.waitNs, 0)
+  const sources = [...new Set(rows.flatMap((row) => row.provenance.split(', ')))]
   return [
     fact('time', formatNs(durNs), durNs),
     fact('ranks', String(ranks), ranks),
@@ -117,23 +123,46 @@ export const areaFacts = (rows: readonly AreaRow[], durNs: number, ranks: number
       total,
       `${formatFloat((100 * total) / Math.max(1, durNs * ranks), 1)} % of the ranks' time`,
     ),
+    ...(waiting > 0
+      ? [
+          fact(
+            'waiting',
+            formatNs(waiting),
+            waiting,
+            `${formatFloat((100 * waiting) / Math.max(1, durNs * ranks), 1)} % of the ranks' time`,
+          ),
+        ]
+      : []),
     ...rows.map((row) =>
-      fact(row.stage, formatNs(row.totalNs), row.totalNs, `${formatInt(row.spans)} spans`),
+      fact(
+        row.stage,
+        formatNs(row.totalNs),
+        row.totalNs,
+        `${formatInt(row.spans)} spans${row.waitNs > 0 ? `, ${formatNs(row.waitNs)} waiting` : ''}`,
+      ),
     ),
+    ...(sources.every((source) => source === 'measured')
+      ? []
+      : [fact('provenance', sources.join(', '), sources.join(', '))]),
   ]
 }
 
 /** SQL for the totals of an area: each span counts with the part that lies inside. */
 export const areaSql = (startNs: number, endNs: number, ranks: readonly number[]): string => {
   const [from, to] = [Math.floor(startNs), Math.ceil(endNs)]
-  return `SELECT stage, count(*) AS spans, sum(least(start_ns + dur_ns, ${to}) - greatest(start_ns, ${from})) AS total
+  return `SELECT stage, count(*) AS spans,
+  sum(least(start_ns + dur_ns, ${to}) - greatest(start_ns, ${from}))::DOUBLE AS total,
+  sum(greatest(0, least(last_enter_ns, ${to}) - greatest(enter_ns, ${from})))::DOUBLE AS waiting,
+  string_agg(DISTINCT provenance::VARCHAR, ', ') AS provenance
 FROM spans WHERE start_ns < ${to} AND start_ns + dur_ns > ${from} AND rank IN (${ranks.map(Math.floor).join(', ')})
 GROUP BY stage ORDER BY total DESC`
 }
 
 export const areaRows = (result: StoreResult<'query'>): AreaRow[] =>
-  result.rows.map(([stage, spans, total]) => ({
+  result.rows.map(([stage, spans, total, waiting, provenance]) => ({
     stage: String(stage),
     spans: Number(spans),
     totalNs: Number(total),
+    waitNs: Number(waiting ?? 0),
+    provenance: String(provenance),
   }))

@@ -67,6 +67,3 @@ export const neighbourOf = (
     }
   return best
 }
-
-/** Time within an item that picks it out in the trace. */
-export const timeOf = (item: HoveredItem): number => Math.floor(item.startNs + item.durNs / 2)

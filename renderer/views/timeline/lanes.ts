@@ -10,7 +10,11 @@ export interface Lanes {
 }
 
 const LABEL_WIDTH = 76
-const RULER_HEIGHT = 40
+/** Heights of the ruler's bands, from the top. */
+export const STEP_BAND = 18
+export const LAYER_BAND = 14
+export const TIME_BAND = 18
+const RULER_HEIGHT = STEP_BAND + LAYER_BAND + TIME_BAND
 const GAP = 3
 const LOWEST = 18
 const HIGHEST = 64
@@ -32,6 +36,14 @@ export const lanesOf = (height: number, ranks: number, scroll: number): Lanes =>
 
 export const laneTop = (rank: number, lanes: Lanes): number =>
   lanes.rulerHeight + lanes.laneGap + rank * (lanes.laneHeight + lanes.laneGap) - lanes.scroll
+
+/** The scroll at which the lane of `rank` is wholly seen, changed only as far as needed. */
+export const scrollToLane = (rank: number, lanes: Lanes, height: number): number => {
+  const top = laneTop(rank, lanes)
+  const above = lanes.rulerHeight + lanes.laneGap - top
+  const below = top + lanes.laneHeight - height
+  return above > 0 ? lanes.scroll - above : below > 0 ? lanes.scroll + below : lanes.scroll
+}
 
 /** Rank under `y`, or null on the ruler, between lanes and below them. */
 export const rankAtY = (y: number, lanes: Lanes): number | null => {

@@ -36,4 +36,6 @@ export interface Scene {
   readonly selected: HoveredItem | null
   readonly hovered: HoveredItem | null
   readonly area: Area | null
+  /** Marked times, ns, rising. */
+  readonly marks: readonly number[]
 }

@@ -6,6 +6,9 @@ export type SpanTile = StoreResult<'spanTile'>
 /** Parts into which a tile is merged at most; the tile's length is this many times its resolution. */
 export const TILE_BUCKETS = 256
 
+/** What lies this far before the end of a growing trace does not change any more. */
+const SETTLED_NS = 3e9
+
 /** A tile's place: resolution 2^level ns a bucket, `index`-th tile from time zero. */
 export interface TileKey {
   readonly level: number
@@ -44,7 +47,7 @@ export interface TilePiece {
 
 interface Kept {
   readonly tile: SpanTile
-  /** Where the run's trace ended when the tile was asked for. */
+  /** How far the bundle reached when the tile was asked for. */
   readonly traceEndNs: number
 }
 
@@ -72,10 +75,16 @@ export class TileCache {
     return kept.tile
   }
 
-  /** Whether the tile is there and the trace has not grown into it since. */
+  /**
+   * Whether the tile is there and the trace has not grown into it since. Ranks are written one after the other, so
+   * the last moments before the end may still be filled.
+   */
   isFresh(key: TileKey, traceEndNs: number): boolean {
     const kept = this.#kept.get(tileName(key))
-    return kept !== undefined && (kept.traceEndNs >= traceEndNs || kept.traceEndNs >= tileRange(key).endNs)
+    return (
+      kept !== undefined &&
+      (kept.traceEndNs >= traceEndNs || kept.traceEndNs >= tileRange(key).endNs + SETTLED_NS)
+    )
   }
 
   put(key: TileKey, tile: SpanTile, traceEndNs: number): void {

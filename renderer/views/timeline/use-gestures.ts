@@ -6,8 +6,8 @@ import type { Area, HoveredItem } from './scene.ts'
 import type { TilePiece } from './tiles.ts'
 import type { RangeControl } from './use-range.ts'
 
-export interface Hover {
-  readonly item: HoveredItem
+/** A place on the canvas, CSS pixels. */
+export interface Point {
   readonly x: number
   readonly y: number
 }
@@ -25,20 +25,25 @@ interface Surface {
   readonly control: RangeControl
   readonly lanes: Lanes
   readonly pieces: readonly TilePiece[]
-  readonly setHover: (hover: Hover | null) => void
-  readonly onPick: (item: HoveredItem | null, rank: number | null) => void
+  /** Where the pointer rests; null while it drags or is elsewhere. */
+  readonly setPointer: (at: Point | null) => void
+  readonly onPick: (rank: number | null, ns: number, item: HoveredItem | null) => void
   readonly onArea: (area: Area | null) => void
   readonly onScroll: (pixels: number) => void
 }
 
 /** Pixels that a pointer may move and still click. */
 const CLICK_SLOP = 3
-/** Factor of a zoom for one pixel of wheel movement. */
+/** Factor of a zoom for one pixel of wheel movement; a pinch comes as a wheel with Ctrl and small steps. */
 const WHEEL_ZOOM = 1.0022
+const PINCH_ZOOM = 1.012
+/** Pixels of a wheel step that is given in lines. */
+const LINE = 16
 
-/** Ranks whose lanes lie between two heights. */
+/** Ranks whose lanes lie between two heights; all when both are on the ruler. */
 const ranksBetween = (y0: number, y1: number, lanes: Lanes): number[] => {
   const [top, bottom] = [Math.min(y0, y1), Math.max(y0, y1)]
+  if (bottom < lanes.rulerHeight) return Array.from({ length: lanes.ranks }, (_, rank) => rank)
   const found = new Set<number>()
   for (let y = top; y <= bottom; y += 2) {
     const rank = rankAtY(y, lanes)
@@ -53,7 +58,7 @@ export const useGestures = ({
   control,
   lanes,
   pieces,
-  setHover,
+  setPointer,
   onPick,
   onArea,
   onScroll,
@@ -67,12 +72,14 @@ export const useGestures = ({
     if (element === null) return
     event.preventDefault()
     const x = event.clientX - element.getBoundingClientRect().left - lanes.labelWidth
-    if (x < 0) return onScroll(event.deltaY)
+    const unit = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? LINE : 1
+    if (x < 0) return onScroll(event.deltaY * unit)
     if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
       const by = Math.abs(event.deltaX) > Math.abs(event.deltaY) ? event.deltaX : event.deltaY
-      return control.pan(by / plotWidth())
+      return control.pan((by * unit) / plotWidth())
     }
-    control.zoom(WHEEL_ZOOM ** -event.deltaY, Math.min(1, x / plotWidth()))
+    const pinch = event.ctrlKey && Math.abs(event.deltaY) < 50
+    control.zoom((pinch ? PINCH_ZOOM : WHEEL_ZOOM) ** (-event.deltaY * unit), Math.min(1, x / plotWidth()))
   }
 
   useEffect(() => {
@@ -104,14 +111,13 @@ export const useGestures = ({
     const { x, y } = at(event)
     event.currentTarget.setPointerCapture(event.pointerId)
     drag.current = { kind: event.shiftKey ? 'area' : 'pan', fromX: x, fromY: y, x, moved: false }
-    setHover(null)
+    setPointer(null)
   }
   const onPointerMove = (event: PointerEvent<HTMLCanvasElement>): void => {
     const { x, y } = at(event)
     const now = drag.current
     if (now === null) {
-      const item = itemUnder(x, y)
-      setHover(item === null ? null : { item, x, y })
+      setPointer({ x, y })
       return
     }
     now.moved ||= Math.abs(x - now.fromX) > CLICK_SLOP || Math.abs(y - now.fromY) > CLICK_SLOP
@@ -125,9 +131,10 @@ export const useGestures = ({
     const now = drag.current
     drag.current = null
     if (now === null || now.moved) return
-    onPick(itemUnder(x, y), rankAtY(y, lanes))
+    const ns = timeAtX(x - lanes.labelWidth, control.range, plotWidth())
+    onPick(rankAtY(y, lanes), ns, itemUnder(x, y))
   }
-  const onPointerLeave = (): void => setHover(null)
+  const onPointerLeave = (): void => setPointer(null)
   const onPointerCancel = (): void => {
     drag.current = null
   }

@@ -1,13 +1,20 @@
 import { formatNs } from '../../drawing/format.ts'
-import { useInspector } from '../../shell/Inspector.tsx'
+import { type InspectorRow, useInspector } from '../../shell/Inspector.tsx'
 import { useAnswer } from '../../state/use-answer.ts'
 import { areaFacts, areaRows, areaSql, type Span, spanFacts } from './facts.ts'
-import type { Area } from './scene.ts'
+import type { Look } from './look.ts'
 
-/** Puts the marked area, or else the selected span, into the inspector. */
+const markRows = (marks: readonly number[]): InspectorRow[] =>
+  marks.map((ns, i) => {
+    const before = marks[i - 1]
+    const row = { label: `mark ${i + 1}`, value: formatNs(ns), copy: String(Math.round(ns)) }
+    return before === undefined ? row : { ...row, note: `+${formatNs(ns - before)}` }
+  })
+
+/** Puts the marked area, or else the selected span, and the marks into the inspector. */
 export const useTimelineInspector = (
   run: string | null,
-  area: Area | null,
+  { area, marks }: Look,
   rank: number | null,
   span: Span | null,
 ): void => {
@@ -17,13 +24,16 @@ export const useTimelineInspector = (
       ? null
       : { run, sql: areaSql(area.range.startNs, area.range.endNs, area.ranks), limit: 100 },
   )
-  const rows = totals.answer === null ? [] : areaRows(totals.answer.data)
   const durNs = area === null ? 0 : area.range.endNs - area.range.startNs
-  const shown =
-    area !== null
-      ? areaFacts(rows, durNs, area.ranks.length)
-      : span !== null && rank !== null
-        ? spanFacts(rank, span)
-        : null
-  useInspector(area !== null ? `Area, ${formatNs(durNs)}` : 'Span', shown, [area, totals.answer, rank, span])
+  const about = (): InspectorRow[] => {
+    if (area !== null) {
+      const rows = totals.answer === null ? [] : areaRows(totals.answer.data)
+      const trouble = totals.error === null ? [] : [{ label: 'totals', value: totals.error }]
+      return [...areaFacts(rows, durNs, area.ranks.length), ...trouble]
+    }
+    return span === null || rank === null ? [] : spanFacts(rank, span)
+  }
+  const rows = [...about(), ...markRows(marks)]
+  const title = area !== null ? `Area, ${formatNs(durNs)}` : span !== null ? 'Span' : 'Marks'
+  useInspector(title, rows.length === 0 ? null : rows, [area, totals.answer, totals.error, rank, span, marks])
 }

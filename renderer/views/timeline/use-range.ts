@@ -1,71 +1,65 @@
-import { useRef, useState } from 'react'
+import type { Look, LookControl } from './look.ts'
 import { clampedRange, pannedRange, revealedRange, type TimeRange, zoomedRange } from './range.ts'
 
 export interface RangeControl {
   readonly range: TimeRange
-  /** Whether the end of a live run stays in view. */
   readonly follow: boolean
   readonly setFollow: (follow: boolean) => void
   /** `at`: share of the width that stays in place. */
   readonly zoom: (factor: number, at?: number) => void
   readonly pan: (share: number) => void
   readonly fit: () => void
+  /** Shows a range, as a zoom that can be undone. */
   readonly show: (range: TimeRange) => void
+  /** Moves only as far as needed. */
   readonly reveal: (range: TimeRange) => void
   /** Undoes a zoom. */
   readonly back: () => void
 }
 
-interface State {
-  /** null shows all, however long the run gets. */
-  readonly range: TimeRange | null
-  readonly follow: boolean
-  readonly past: readonly (TimeRange | null)[]
+const HISTORY = 50
+const ONE_ZOOM_MS = 500
+
+/** What of `whole` a look shows; the end of a live run when it is followed. */
+export const shownRange = (look: Look, whole: TimeRange, live: boolean): TimeRange => {
+  if (look.range === null) return clampedRange(whole, whole)
+  if (!(live && look.follow)) return clampedRange(look.range, whole)
+  const span = look.range.endNs - look.range.startNs
+  return clampedRange({ startNs: whole.endNs - span, endNs: whole.endNs }, whole)
 }
 
-const HISTORY = 50
-/** Zooms that follow each other within this time are undone together. */
-const ONE_ZOOM_MS = 500
-const START: State = { range: null, follow: true, past: [] }
+/** Goes to `range` and remembers where it came from, unless this goes on with the last zoom. */
+export const zoomedLook = (look: Look, range: TimeRange | null, nowMs: number): Partial<Look> => ({
+  range,
+  past: nowMs - look.zoomedAtMs > ONE_ZOOM_MS ? [...look.past, look.range].slice(-HISTORY) : look.past,
+  zoomedAtMs: nowMs,
+})
 
-/** Which part of time is shown; a state of its own for each run. */
-export const useRange = (run: string | null, whole: TimeRange, live: boolean): RangeControl => {
-  const [kept, setKept] = useState<{ run: string | null; state: State }>({ run, state: START })
-  const zoomedAt = useRef(0)
-  const state = kept.run === run ? kept.state : START
-  const set = (next: (state: State) => State): void =>
-    setKept((k) => ({ run, state: next(k.run === run ? k.state : START) }))
+/** The look before the last zoom. */
+export const undoneLook = (look: Look): Partial<Look> => {
+  const last = look.past.at(-1)
+  return last === undefined
+    ? {}
+    : { range: last, past: look.past.slice(0, -1), zoomedAtMs: Number.NEGATIVE_INFINITY }
+}
 
-  const shown = (s: State): TimeRange => {
-    if (s.range === null) return clampedRange(whole, whole)
-    if (!(live && s.follow)) return clampedRange(s.range, whole)
-    const span = s.range.endNs - s.range.startNs
-    return clampedRange({ startNs: whole.endNs - span, endNs: whole.endNs }, whole)
-  }
-  const goTo = (s: State, range: TimeRange | null, follow: boolean, remember: boolean): State => ({
-    range,
-    follow,
-    past: remember ? [...s.past, s.range].slice(-HISTORY) : s.past,
-  })
-
+/** Which part of time is shown, and how it moves. */
+export const useRange = ({ look, change }: LookControl, whole: TimeRange, live: boolean): RangeControl => {
+  const now = (l: Look): TimeRange => shownRange(l, whole, live)
   return {
-    range: shown(state),
-    follow: state.follow,
-    setFollow: (follow) => set((s) => ({ ...s, range: s.range === null ? null : shown(s), follow })),
-    zoom: (factor, at = 0.5) => {
-      const now = performance.now()
-      const remember = now - zoomedAt.current > ONE_ZOOM_MS
-      zoomedAt.current = now
-      set((s) => goTo(s, zoomedRange(shown(s), factor, live && s.follow ? 1 : at, whole), s.follow, remember))
-    },
-    pan: (share) => set((s) => goTo(s, pannedRange(shown(s), share, whole), false, false)),
-    fit: () => set((s) => goTo(s, null, true, s.range !== null)),
-    show: (range) => set((s) => goTo(s, clampedRange(range, whole), false, true)),
-    reveal: (range) => set((s) => goTo(s, revealedRange(shown(s), range, whole), false, false)),
-    back: () =>
-      set((s) => {
-        const last = s.past.at(-1)
-        return last === undefined ? s : { range: last, follow: s.follow, past: s.past.slice(0, -1) }
-      }),
+    range: now(look),
+    follow: look.follow,
+    setFollow: (follow) => change((l) => ({ range: l.range === null ? null : now(l), follow })),
+    zoom: (factor, at = 0.5) =>
+      change((l) =>
+        zoomedLook(l, zoomedRange(now(l), factor, live && l.follow ? 1 : at, whole), performance.now()),
+      ),
+    pan: (share) => change((l) => ({ range: pannedRange(now(l), share, whole), follow: false })),
+    fit: () =>
+      change((l) => (l.range === null ? {} : { ...zoomedLook(l, null, performance.now()), follow: true })),
+    show: (range) =>
+      change((l) => ({ ...zoomedLook(l, clampedRange(range, whole), performance.now()), follow: false })),
+    reveal: (range) => change((l) => ({ range: revealedRange(now(l), range, whole), follow: false })),
+    back: () => change(undoneLook),
   }
 }

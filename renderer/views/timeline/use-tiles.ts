@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { request } from '../../state/store-client.ts'
+import { client } from '../../state/store-connection.ts'
 import type { TimeRange } from './range.ts'
 import {
   levelOf,
@@ -16,6 +17,8 @@ import {
 const AT_ONCE = 3
 
 interface Loader {
+  readonly run: string | null
+  readonly ranks: number
   readonly cache: TileCache
   readonly pending: Set<string>
   /** Tiles still wanted, most wanted first; replaced with every change of the view. */
@@ -41,12 +44,16 @@ const wantedTiles = (range: TimeRange, level: number, whole: TimeRange): TileKey
   return [...visible, ...tilesOver(around, level).filter((key) => !names.has(tileName(key)))]
 }
 
-/** The tiles to draw over `range`, fetched as needed; what is there already is given at once. */
+/**
+ * The tiles to draw over `range`, fetched as needed; what is there already is given at once. `tracedNs` is how far
+ * the bundle's closed parts reach, infinite when it does not grow any more.
+ */
 export const useTiles = (
   run: string | null,
   ranks: number,
   range: TimeRange,
   whole: TimeRange,
+  tracedNs: number,
   width: number,
 ): Tiles => {
   const [version, setVersion] = useState(0)
@@ -55,15 +62,18 @@ export const useTiles = (
     () => ({ cache: new TileCache(), pending: new Set(), queue: [], traceEndNs: 0, run, ranks }),
     [run, ranks],
   )
+  const [connection, setConnection] = useState(client.connections)
+  useEffect(() => client.onConnect(setConnection), [])
   const current = useRef(loader)
   current.current = loader
   const { startNs, endNs } = range
   const { startNs: firstNs, endNs: lastNs } = whole
   const level = levelOf(range, width)
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new connection asks anew what the old one left open
   useEffect(() => {
     if (run === null || ranks === 0 || lastNs <= firstNs) return
-    loader.traceEndNs = lastNs
+    loader.traceEndNs = tracedNs
     loader.queue = wantedTiles({ startNs, endNs }, level, { startNs: firstNs, endNs: lastNs })
     const fetchNext = (): void => {
       if (current.current !== loader) return
@@ -96,7 +106,7 @@ export const useTiles = (
       )
     }
     fetchNext()
-  }, [loader, run, ranks, startNs, endNs, firstNs, lastNs, level])
+  }, [loader, run, ranks, startNs, endNs, firstNs, lastNs, tracedNs, level, connection])
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new version is a new tile in the cache
   const pieces = useMemo(

@@ -1,0 +1,92 @@
+import { useRef } from 'react'
+import { useSelection } from '../../state/selection.ts'
+import { itemAtTime, neighbourOf } from './items.ts'
+import type { TimeRange } from './range.ts'
+import type { HoveredItem } from './scene.ts'
+import { spanAt, spanBeside } from './span-search.ts'
+import type { TilePiece } from './tiles.ts'
+
+interface Ground {
+  readonly run: string
+  readonly ranks: number
+  readonly pieces: readonly TilePiece[]
+  readonly selected: HoveredItem | null
+  readonly reveal: (range: TimeRange) => void
+  /** Tells of a change of the lane. */
+  readonly onRank: (rank: number) => void
+  /** Tells why a span could not be looked up, or that all is well again. */
+  readonly onTrouble: (sentence: string | null) => void
+}
+
+export interface Picking {
+  /** Selects what lies at a time on a lane: a single span at once, one of a merged item as the store finds it. */
+  readonly pickAt: (rank: number | null, ns: number, item: HoveredItem | null) => void
+  readonly pickBeside: (direction: 1 | -1) => void
+  readonly pickOtherRank: (direction: 1 | -1) => void
+}
+
+export const partOf = (item: HoveredItem): TimeRange => ({
+  startNs: item.startNs,
+  endNs: item.startNs + item.durNs,
+})
+
+/** Selecting spans, by pointer or keys. */
+export const usePicking = ({ run, ranks, pieces, selected, reveal, onRank, onTrouble }: Ground): Picking => {
+  const { rank, timeNs, select } = useSelection()
+  const asked = useRef(0)
+
+  const take = (item: HoveredItem): void =>
+    select({
+      rank: item.rank,
+      step: item.step,
+      timeNs: item.startNs,
+      ...(item.layer < 0 ? {} : { layer: item.layer }),
+    })
+
+  /** Takes what the store finds, unless something else was picked meanwhile. */
+  const takeFound = (search: Promise<HoveredItem | null>, shown: boolean): void => {
+    const mine = ++asked.current
+    search.then(
+      (item) => {
+        if (mine !== asked.current) return
+        onTrouble(null)
+        if (item === null) return
+        take(item)
+        if (shown) reveal(partOf(item))
+      },
+      (error: unknown) => {
+        if (mine === asked.current) onTrouble(error instanceof Error ? error.message : String(error))
+      },
+    )
+  }
+
+  return {
+    pickAt: (on, ns, item) => {
+      asked.current++
+      if (item !== null && item.count === 1) return take(item)
+      select({ rank: on, timeNs: null })
+      if (item !== null) takeFound(spanAt(run, item.rank, Math.round(ns)), false)
+    },
+    pickBeside: (direction) => {
+      if (selected === null) return
+      const near = selected.count === 1 ? neighbourOf(selected.rank, selected, direction, pieces) : null
+      const touching = near !== null && near.count === 1
+      takeFound(
+        touching ? Promise.resolve(near) : spanBeside(run, selected.rank, selected.startNs, direction),
+        true,
+      )
+    },
+    pickOtherRank: (direction) => {
+      const next = rank === null ? 0 : (rank + direction + ranks) % ranks
+      onRank(next)
+      if (timeNs === null) return select({ rank: next })
+      const item = itemAtTime(next, timeNs, pieces)
+      if (item !== null && item.count === 1) {
+        asked.current++
+        return take(item)
+      }
+      select({ rank: next, timeNs })
+      takeFound(spanAt(run, next, timeNs), false)
+    },
+  }
+}

@@ -1,0 +1,97 @@
+import { useViewKeys } from '../../controls/use-view-keys.ts'
+import { isHeldKey, useHeldKeys } from './keys.ts'
+import { type LookControl, toggledMark } from './look.ts'
+import type { TimeRange } from './range.ts'
+import type { HoveredItem } from './scene.ts'
+import type { Picking } from './use-picking.ts'
+import { partOf } from './use-picking.ts'
+import type { RangeControl } from './use-range.ts'
+
+interface Ground {
+  readonly ranks: number
+  readonly lookControl: LookControl
+  readonly control: RangeControl
+  readonly picking: Picking
+  readonly selected: HoveredItem | null
+  /** The selected step's part of time. */
+  readonly step: TimeRange | null
+  /** Time under the pointer. */
+  readonly pointerNs: number | null
+  /** Time that a few pixels stand for. */
+  readonly nearNs: number
+}
+
+/** A little more than the part, so that its edges are seen. */
+const withMargin = ({ startNs, endNs }: TimeRange): TimeRange => {
+  const margin = (endNs - startNs) * 0.1
+  return { startNs: startNs - margin, endNs: endNs + margin }
+}
+
+/** The keys of the view; their list for people is in shell/view-keys.ts. */
+export const useTimelineKeys = (ground: Ground): void => {
+  const { lookControl, control, picking, selected, step, pointerNs } = ground
+  const { look, change } = lookControl
+  const held = useHeldKeys(({ zoom, pan }) => {
+    if (zoom !== 1) control.zoom(zoom)
+    if (pan !== 0) control.pan(pan)
+  })
+
+  const focus = (): boolean => {
+    const part = look.area?.range ?? (selected === null ? step : partOf(selected))
+    if (part === null) return false
+    control.show(withMargin(part))
+    return true
+  }
+  const markArea = (): boolean => {
+    const all = Array.from({ length: ground.ranks }, (_, rank) => rank)
+    const area =
+      selected === null
+        ? { range: control.range, ranks: all }
+        : { range: partOf(selected), ranks: [selected.rank] }
+    change(() => ({ area }))
+    return true
+  }
+  const mark = (all: boolean): boolean => {
+    if (all) change(() => ({ marks: [] }))
+    const ns = pointerNs ?? selected?.startNs
+    if (!all && ns !== undefined) change((l) => ({ marks: toggledMark(l.marks, ns, ground.nearNs) }))
+    return true
+  }
+  const done = (act: () => void): boolean => {
+    act()
+    return true
+  }
+
+  useViewKeys((event) => {
+    const { code } = event
+    if (isHeldKey(code)) return done(() => held.press(code))
+    switch (code) {
+      case 'Digit0':
+      case 'Numpad0':
+        return done(control.fit)
+      case 'Backspace':
+        return done(control.back)
+      case 'KeyF':
+        return focus()
+      case 'KeyR':
+        return markArea()
+      case 'KeyM':
+        return mark(event.shiftKey)
+      case 'KeyN':
+        return done(() => picking.pickOtherRank(1))
+      case 'KeyP':
+        return done(() => picking.pickOtherRank(-1))
+      case 'Period':
+      case 'ArrowRight':
+        return done(() => picking.pickBeside(1))
+      case 'Comma':
+      case 'ArrowLeft':
+        return done(() => picking.pickBeside(-1))
+      case 'Escape':
+        if (look.area === null) return false
+        return done(() => change(() => ({ area: null })))
+      default:
+        return false
+    }
+  })
+}
