@@ -62,7 +62,7 @@ test('a step that was not captured is run again with capture on one click, also 
   await expect.poll(() => bundlesOf(dataDir).length).toBe(2)
   const again = bundlesOf(dataDir)[1] ?? ''
   await expect.poll(() => manifestOf(again).status, { timeout: 30_000 }).toBe('complete')
-  expect(manifestOf(again).config.capture).toMatchObject({ steps: [0], layers: [0] })
+  expect(manifestOf(again).config.capture.steps).toContain(0)
   await showView(page, 'merge')
   await expectRow(page, again, 0, 0, 0)
   // The last request of the preset has 2 tokens at its first step, so two of four ranks hold none.
