@@ -13,57 +13,107 @@ const YIELD_ROWS = 32 * VECTOR_ROWS
  * kinds) fit the small dictionary; trying larger ones on times and counts would cost more than all the rest.
  */
 const PARQUET_OPTIONS =
-  '(FORMAT parquet, PARQUET_VERSION V2, COMPRESSION snappy, DICTIONARY_SIZE_LIMIT 256, ROW_GROUP_SIZE 122880)'
+  'FORMAT parquet, PARQUET_VERSION V2, COMPRESSION snappy, DICTIONARY_SIZE_LIMIT 256, ROW_GROUP_SIZE 122880'
 
-/** Writes checked chunks of one table to a Parquet file. The typed arrays are copied as bytes; DuckDB encodes them. */
-export const writePart = async (
+/** Checked chunks of one rank, -1 for a table that is not per rank. */
+export interface RankChunks {
+  readonly rank: number
+  readonly chunks: readonly TraceChunk[]
+}
+
+/**
+ * Writes chunks of one table and rank to a Parquet file. The typed arrays are copied as bytes; DuckDB encodes them.
+ * `staging` names the table in between, which the connection uses for nothing else.
+ */
+export const writePart = (
   connection: DuckDBConnection,
   staging: string,
   table: TableName,
-  chunks: readonly TraceChunk[],
+  group: RankChunks,
   file: string,
+): Promise<void> =>
+  throughStaging(connection, staging, table, [group], false, (source) =>
+    connection.run(`COPY (${source}) TO ${sqlText(file)} (${PARQUET_OPTIONS})`),
+  )
+
+/**
+ * Writes chunks of several ranks to `folder/rank=R/data_0.parquet` in one go: for many small groups a tenth of the
+ * work of a file each. All rows together must fit MAX_PARTITION_ROWS.
+ */
+export const writePartitions = (
+  connection: DuckDBConnection,
+  staging: string,
+  table: TableName,
+  groups: readonly RankChunks[],
+  folder: string,
+): Promise<void> =>
+  throughStaging(connection, staging, table, groups, true, (source) =>
+    connection.run(`COPY (${source}) TO ${sqlText(folder)} (${PARQUET_OPTIONS}, PARTITION_BY (${RANK}))`),
+  )
+
+/** Up to one row group of the staging table DuckDB scans with one thread, and so keeps the order of rows. */
+export const MAX_PARTITION_ROWS = 122_880
+
+const RANK = 'rank'
+
+const throughStaging = async (
+  connection: DuckDBConnection,
+  staging: string,
+  table: TableName,
+  groups: readonly RankChunks[],
+  withRank: boolean,
+  copy: (source: string) => Promise<unknown>,
 ): Promise<void> => {
   const name = sqlName(staging)
-  await connection.run(`CREATE OR REPLACE TEMP TABLE ${name} (${stagingColumns(TABLES[table])})`)
+  const rank = withRank ? `, ${RANK}` : ''
+  const columns = stagingColumns(TABLES[table]) + (withRank ? `, ${RANK} INTEGER` : '')
+  await connection.run(`CREATE OR REPLACE TEMP TABLE ${name} (${columns})`)
   try {
-    await appendChunks(connection, staging, table, chunks)
+    await appendGroups(connection, staging, table, groups, withRank)
     const sort = sortColumn(TABLES[table])
-    const order = sort === undefined || isSorted(chunks, sort) ? '' : ` ORDER BY ${sqlName(sort)}`
-    await connection.run(
-      `COPY (SELECT ${storedColumns(TABLES[table])} FROM ${name}${order}) TO ${sqlText(file)} ` +
-        PARQUET_OPTIONS,
-    )
+    const sorted = sort === undefined || groups.every(({ chunks }) => isSorted(chunks, sort))
+    const order = sort === undefined || sorted ? '' : ` ORDER BY ${sqlName(sort)}`
+    await copy(`SELECT ${storedColumns(TABLES[table])}${rank} FROM ${name}${order}`)
   } finally {
     await connection.run(`DROP TABLE ${name}`)
   }
 }
 
-const appendChunks = async (
+const appendGroups = async (
   connection: DuckDBConnection,
   staging: string,
   table: TableName,
-  chunks: readonly TraceChunk[],
+  groups: readonly RankChunks[],
+  withRank: boolean,
 ): Promise<void> => {
   const appender = await connection.createAppender(staging, 'main', 'temp')
   const vectors = emptyVectors(appender)
+  const { columns } = TABLES[table]
   let sinceYield = 0
-  for (const chunk of chunks)
-    for (let from = 0; from < chunk.rows; from += VECTOR_ROWS) {
-      const rows = Math.min(VECTOR_ROWS, chunk.rows - from)
-      vectors.reset()
-      vectors.rowCount = rows
-      TABLES[table].columns.forEach(({ name }, i) => {
-        const data = chunk.columns[name]
-        if (data !== undefined) fillVector(duckdb.data_chunk_get_vector(vectors.chunk, i), data, from, rows)
-      })
-      appender.appendDataChunk(vectors)
-      sinceYield += rows
-      if (sinceYield < YIELD_ROWS) continue
-      sinceYield = 0
-      await new Promise((resolve) => setImmediate(resolve))
-    }
+  for (const { rank, chunks } of groups) {
+    const ranks = new Int32Array(VECTOR_ROWS).fill(rank)
+    for (const chunk of chunks)
+      for (let from = 0; from < chunk.rows; from += VECTOR_ROWS) {
+        const rows = Math.min(VECTOR_ROWS, chunk.rows - from)
+        vectors.reset()
+        vectors.rowCount = rows
+        columns.forEach(({ name }, i) => {
+          const data = chunk.columns[name]
+          if (data !== undefined) fillVector(vectorOf(vectors, i), data, from, rows)
+        })
+        if (withRank) fillVector(vectorOf(vectors, columns.length), ranks, 0, rows)
+        appender.appendDataChunk(vectors)
+        sinceYield += rows
+        if (sinceYield < YIELD_ROWS) continue
+        sinceYield = 0
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+  }
   appender.closeSync()
 }
+
+const vectorOf = (vectors: DuckDBDataChunk, i: number): duckdb.Vector =>
+  duckdb.data_chunk_get_vector(vectors.chunk, i)
 
 const emptyVectors = (appender: DuckDBAppender): DuckDBDataChunk =>
   DuckDBDataChunk.create(Array.from({ length: appender.columnCount }, (_, i) => appender.columnType(i)))
