@@ -3,6 +3,7 @@ import { startDefaultRun, togglePause } from '../state/run-actions.ts'
 import { runStateOf } from '../state/run-state.ts'
 import { NO_SELECTION, useSelection } from '../state/selection.ts'
 import { useSession } from '../state/session.ts'
+import { whyNotStart } from '../state/start.ts'
 import { useView, VIEW_IDS, type ViewId } from '../state/view.ts'
 import { type KeyStroke, stroke } from './keys.ts'
 import { useLayout } from './layout.ts'
@@ -54,7 +55,7 @@ export const ACTIONS: readonly Action[] = [
     keys: [stroke('Enter')],
     enabled: () => {
       const { openId, desktop } = useSession.getState()
-      return showsRun() && openId === null && desktop?.engine.status === 'ready' && desktop.activeRun === null
+      return showsRun() && openId === null && whyNotStart(desktop, 0) === null
     },
     run: () => void startDefaultRun(),
   },

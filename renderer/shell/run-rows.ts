@@ -4,7 +4,7 @@ import { formatInt, formatNs } from '../drawing/format.ts'
 import type { InspectorRow } from './Inspector.tsx'
 
 /** An ISO time to the second, without letters. */
-const clockText = (iso: string): string => iso.replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC')
+const clockText = (iso: string): string => iso.replace('T', ' ').replace(/(\.\d+)?Z$/, '')
 
 /** What the inspector says of the open run. */
 export const runRows = ({
@@ -40,8 +40,10 @@ export const runRows = ({
           { label: 'dropped', value: String(summary.dropped) },
         ]),
     ...devices.map(({ name, detail }) => ({ label: 'device', value: name, copy: `${name}, ${detail}` })),
-    { label: 'created', value: clockText(createdAt), copy: createdAt },
-    ...(endedAt === undefined ? [] : [{ label: 'ended', value: clockText(endedAt), copy: endedAt }]),
+    { label: 'created', value: clockText(createdAt), copy: createdAt, note: 'UTC' },
+    ...(endedAt === undefined
+      ? []
+      : [{ label: 'ended', value: clockText(endedAt), copy: endedAt, note: 'UTC' }]),
     { label: 'clock', value: clock.alignment, copy: `${clock.alignment}; base ${clock.base}` },
     ...Object.entries(versions).map(([label, value]) => ({ label, value })),
     { label: 'run id', value: id },

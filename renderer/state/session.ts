@@ -51,6 +51,12 @@ export const useSession = create<Session>((set, get) => {
     return result
   }
 
+  /** A query that failed. What a dead store does to all of them is said once, by its banner. */
+  const report = (error: unknown): void => {
+    set({ error: sentenceOf(error) })
+    if (get().desktop?.store.status !== 'crashed') tell('error', sentenceOf(error))
+  }
+
   const openNew = async (result: CommandResult): Promise<CommandResult> => {
     if (result.ok && result.run !== undefined) {
       const opening = get().openRunById(result.run)
@@ -78,8 +84,7 @@ export const useSession = create<Session>((set, get) => {
       } catch (error) {
         // A run that has just been started is not yet known to the store; its progress brings it.
         if (get().openId !== id || get().desktop?.activeRun?.id === id) return
-        set({ error: sentenceOf(error) })
-        tell('error', sentenceOf(error))
+        report(error)
       }
     },
     closeRun: () => {
@@ -90,7 +95,7 @@ export const useSession = create<Session>((set, get) => {
       try {
         set({ runs: await request('listRuns', {}) })
       } catch (error) {
-        set({ error: sentenceOf(error) })
+        report(error)
       }
     },
     startRun: async (config) => {

@@ -27,7 +27,7 @@ export const FieldRow = ({ path, field, onHint }: Props) => {
       onFocus={() => onHint(field)}
       onPointerEnter={() => onHint(field)}
     >
-      <span className="field-title">{field.title}</span>
+      {field.key === '' ? null : <span className="field-title">{field.title}</span>}
       <span className="field-control">
         <ControlView
           path={path}

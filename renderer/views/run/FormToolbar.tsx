@@ -6,8 +6,8 @@ import { valueAt } from '../../state/config-path.ts'
 import { useRunForm } from '../../state/form.ts'
 import { startFormRun } from '../../state/run-actions.ts'
 import { useSession } from '../../state/session.ts'
+import { whyNotStart } from '../../state/start.ts'
 import { ImportConfig } from './ImportConfig.tsx'
-import { whyNotStart } from './start.ts'
 
 const PresetPicker = () => {
   const preset = useRunForm((s) => valueAt(s.draft, 'model.preset'))

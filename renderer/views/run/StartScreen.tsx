@@ -2,7 +2,7 @@ import { FolderIcon, PlayIcon } from '../../shell/icons.tsx'
 import { RunItem } from '../../shell/RunPicker.tsx'
 import { startDefaultRun } from '../../state/run-actions.ts'
 import { useSession } from '../../state/session.ts'
-import { whyNotStart } from './start.ts'
+import { whyNotStart } from '../../state/start.ts'
 
 const RECENT = 5
 

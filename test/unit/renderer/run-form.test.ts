@@ -5,12 +5,12 @@ import { parseRunConfig } from '../../../app/run/parse.ts'
 import { pathOf, pathParts, valueAt, within, withValueAt } from '../../../renderer/state/config-path.ts'
 import { judge, presetDraft, useRunForm } from '../../../renderer/state/form.ts'
 import { recaptureConfig } from '../../../renderer/state/recapture.ts'
+import { whyNotStart } from '../../../renderer/state/start.ts'
 import { derivedOf, tokenBytes } from '../../../renderer/views/run/derived.ts'
 import { type FormField, formOf, RUN_FORM } from '../../../renderer/views/run/form-schema.ts'
 import { parseDraft } from '../../../renderer/views/run/import-config.ts'
 import { issuesAt } from '../../../renderer/views/run/issues.ts'
 import { listOfText, stepped, textOfList, valueOfText } from '../../../renderer/views/run/number-text.ts'
-import { whyNotStart } from '../../../renderer/views/run/start.ts'
 
 const fieldAt = (section: string, key: string): FormField => {
   const field = RUN_FORM.find((s) => s.key === section)?.fields.find((f) => f.key === key)

@@ -1,4 +1,4 @@
-import type { DesktopState } from '../../../app/protocol/desktop.ts'
+import type { DesktopState } from '../../app/protocol/desktop.ts'
 
 /** Why no run can be started now, in one sentence; null when one can. */
 export const whyNotStart = (desktop: DesktopState | null, issues: number): string | null => {
