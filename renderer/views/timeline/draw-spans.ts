@@ -30,6 +30,8 @@ export const plateOf = (plate: Plate | null, width: number, height: number, dpr:
 interface Label {
   readonly x: number
   readonly width: number
+  /** Width of the hatched beginning. */
+  readonly hatched: number
   readonly y: number
   readonly stage: Stage
 }
@@ -106,12 +108,22 @@ const addPiece = (
     line.add(x0, x1, share, colours[code] ?? [128, 128, 128])
     if (dimmed[code] === true) continue
     const wait = hatched[code] === true ? dur : (tile.wait[i] ?? 0)
+    const waitEnd = wait > 0 ? from + (wait / dur) * (end - from) : from
     if (wait > 0 && merged) line.addWait(x0, x1, Math.min(share, wait / dur))
-    else if (wait > 0) line.addWait(x0, Math.min(x1, from + (wait / dur) * (end - from)), 1)
+    else if (wait > 0) line.addWait(x0, Math.min(x1, waitEnd), 1)
     const stage = STAGES[code]
-    const room = (x1 - x0) / dpr
-    if (stage !== undefined && !merged && room >= MIN_LABEL_WIDTH && lanes.laneHeight >= 16)
-      labels.push({ x: x0 / dpr, width: room, y: laneTop(rank, lanes) + lanes.laneHeight / 2, stage })
+    const labelX = Math.max(0, from)
+    const room = (Math.min(width, shownEnd) - labelX) / dpr
+    // A span that reaches over several tiles has one label, from its first piece.
+    const first = from >= left || left === 0
+    if (stage !== undefined && first && !merged && room >= MIN_LABEL_WIDTH && lanes.laneHeight >= 16)
+      labels.push({
+        x: labelX / dpr,
+        width: room,
+        hatched: Math.max(0, waitEnd - labelX) / dpr,
+        y: laneTop(rank, lanes) + lanes.laneHeight / 2,
+        stage,
+      })
   }
 }
 
@@ -141,10 +153,18 @@ export const drawLabels = (
   ctx.textBaseline = 'middle'
   ctx.textAlign = 'left'
   for (const label of labels) {
-    const text = shortened(ctx, label.stage, label.width - 2 * LABEL_PAD)
+    const { stage, y } = label
+    const clear = label.width - label.hatched
+    const behind = label.hatched > 0 && clear >= ctx.measureText(stage).width + 2 * LABEL_PAD
+    const x = label.x + LABEL_PAD + (behind ? label.hatched : 0)
+    const text = shortened(ctx, stage, (behind ? clear : label.width) - 2 * LABEL_PAD)
     if (text === '') continue
-    ctx.fillStyle = stageInk(label.stage, theme)
-    ctx.fillText(text, label.x + LABEL_PAD, label.y)
+    if (label.hatched > 0 && !behind) {
+      ctx.fillStyle = stageColour(stage, theme)
+      ctx.fillRect(x - 2, y - 8, ctx.measureText(text).width + 4, 16)
+    }
+    ctx.fillStyle = stageInk(stage, theme)
+    ctx.fillText(text, x, y)
   }
 }
 

@@ -26,8 +26,8 @@ const layerText = (layer: number): string => (layer < 0 ? 'whole step' : String(
 export const itemFacts = (item: HoveredItem): SpanFact[] => [
   fact('stage', item.count > 1 ? `mostly ${item.stage}` : item.stage, item.stage),
   fact('rank', String(item.rank), item.rank),
-  fact('step', String(item.step), item.step),
-  fact('layer', layerText(item.layer), item.layer),
+  fact(item.count > 1 ? 'from step' : 'step', String(item.step), item.step),
+  ...(item.count > 1 ? [] : [fact('layer', layerText(item.layer), item.layer)]),
   fact('start', `${formatInt(item.startNs)}\u2009ns`, item.startNs),
   fact('duration', formatNs(item.durNs), item.durNs, `${formatInt(item.durNs)} ns`),
   ...(item.count > 1
@@ -36,6 +36,7 @@ export const itemFacts = (item: HoveredItem): SpanFact[] => [
         fact('covered', formatNs(item.busyNs), item.busyNs),
       ]
     : []),
+  ...(item.waitNs > 0 ? [fact('waiting', formatNs(item.waitNs), item.waitNs)] : []),
 ]
 
 /** Waiting for the last rank to enter a collective, and what is left for the transfer; null outside collectives. */

@@ -15,6 +15,7 @@ const itemOf = (tile: SpanTile, i: number): HoveredItem | null => {
     startNs: tile.start[i] ?? 0,
     durNs: tile.dur[i] ?? 0,
     busyNs: tile.busy[i] ?? 0,
+    waitNs: tile.wait[i] ?? 0,
     stage,
     step: tile.step[i] ?? 0,
     layer: tile.layer[i] ?? -1,

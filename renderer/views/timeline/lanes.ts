@@ -17,7 +17,7 @@ export const TIME_BAND = 18
 const RULER_HEIGHT = STEP_BAND + LAYER_BAND + TIME_BAND
 const GAP = 3
 const LOWEST = 18
-const HIGHEST = 64
+const HIGHEST = 110
 
 /** Lanes share the height that there is, within bounds; more ranks than fit scroll. */
 export const lanesOf = (height: number, ranks: number, scroll: number): Lanes => {

@@ -17,6 +17,8 @@ export interface HoveredItem {
   readonly startNs: number
   readonly durNs: number
   readonly busyNs: number
+  /** Waiting for the last rank in collectives. */
+  readonly waitNs: number
   readonly stage: Stage
   readonly step: number
   readonly layer: number

@@ -1,7 +1,7 @@
 import type { StoreResult } from '../../../app/protocol/store.ts'
 import { STAGES } from '../../../app/trace/stages.ts'
 import { request } from '../../state/store-client.ts'
-import type { Span } from './facts.ts'
+import { type Span, waitOf } from './facts.ts'
 import type { HoveredItem } from './scene.ts'
 
 /** SQL for the start of the span of `rank` that begins next after (1) or last before (-1) `startNs`. */
@@ -22,7 +22,17 @@ export const itemOfSpan = (rank: number, span: Span): HoveredItem | null => {
   const stage = STAGES[span.stage]
   if (stage === undefined) return null
   const { startNs, durNs, step, layer } = span
-  return { rank, startNs, durNs, busyNs: durNs, stage, step, layer, count: 1 }
+  return {
+    rank,
+    startNs,
+    durNs,
+    busyNs: durNs,
+    waitNs: waitOf(span)?.waitNs ?? 0,
+    stage,
+    step,
+    layer,
+    count: 1,
+  }
 }
 
 /** The span of `rank` at `ns`, whatever the zoom; null in a gap. */
