@@ -39,7 +39,7 @@ export interface NativeLayout {
 
 export interface CpuInfo {
   readonly cores: number
-  /** Vector code path in use: `avx512`, `avx2`, `neon` or `generic`. */
+  /** Vector code path in use: `avx512_bf16`, `avx512`, `avx2`, `neon` or `generic`. */
   readonly simd: string
   readonly memoryAvailableBytes: number
   readonly memoryTotalBytes: number

@@ -15,6 +15,14 @@ constexpr int kBlockKeys = DCPSCOPE_LANES == 16 ? 4 : 2;
 constexpr int kCachedKeys = 8;
 constexpr int kBlockVectors = DCPSCOPE_LANES == 16 ? 4 : 2;
 
+/** Elements between rows of a tile of n: an odd number of cache lines, so that rows do not share cache sets.
+ */
+template <class T>
+constexpr int spreadStride(int n) {
+  constexpr int line = 64 / sizeof(T);
+  return ((n + line - 1) / line | 1) * line;
+}
+
 /** scores[r][k] = sum of the lanes of acc[r][k], as many at a time as a vector has lanes. */
 template <class V, class T, int R, int K>
 inline void storeSums(const V (&acc)[R][K], T* scores, int scoreStride) {
@@ -51,28 +59,39 @@ inline void dotBlock(const T* q, const T* keys, int stride, int n, T* scores, in
   storeSums<V, T, R, K>(acc, scores, scoreStride);
 }
 
+/** Rows and keys of which scores are wanted: rows of `n` elements that lie `stride` apart. */
+template <class T>
+struct DotTask {
+  const T* q;
+  int rows;
+  const T* tile;
+  int keys;
+  int stride;
+  int n;
+};
+
 /** Scores of R rows and some keys. */
 template <class V, class T, int R>
-inline void dotKeys(const T* q, const T* tile, int keys, int stride, T* scores, int scoreStride) {
-  for (int k = 0; k < keys; k += kBlockKeys)
-    dotBlock<V, T, R, kBlockKeys>(q, tile + k * stride, stride, stride, scores + k, scoreStride);
+inline void dotKeys(const DotTask<T>& task, int row, int first, int count, T* scores, int scoreStride) {
+  const T* q = task.q + row * task.stride;
+  for (int k = first; k < first + count; k += kBlockKeys)
+    dotBlock<V, T, R, kBlockKeys>(q, task.tile + k * task.stride, task.stride, task.n,
+                                  scores + row * scoreStride + k, scoreStride);
 }
 
 /**
- * Scores of `rows` rows and `keys` keys; `keys` is a multiple of kBlockKeys. Few keys at a time stay in the
+ * All scores of a task; the number of keys is a multiple of kBlockKeys. Few keys at a time stay in the
  * first-level cache while the rows pass by.
  */
 template <class V, class T>
-inline void dotTile(const T* q, int rows, const T* tile, int keys, int stride, T* scores, int scoreStride) {
-  for (int first = 0; first < keys; first += kCachedKeys) {
-    const int count = keys - first < kCachedKeys ? keys - first : kCachedKeys;
-    const T* key = tile + first * stride;
-    T* to = scores + first;
+inline void dotTile(const DotTask<T>& task, T* scores, int scoreStride) {
+  for (int first = 0; first < task.keys; first += kCachedKeys) {
+    const int count = task.keys - first < kCachedKeys ? task.keys - first : kCachedKeys;
     int r = 0;
-    for (; r + kBlockRows <= rows; r += kBlockRows)
-      dotKeys<V, T, kBlockRows>(q + r * stride, key, count, stride, to + r * scoreStride, scoreStride);
-    for (; r < rows; ++r)
-      dotKeys<V, T, 1>(q + r * stride, key, count, stride, to + r * scoreStride, scoreStride);
+    for (; r + kBlockRows <= task.rows; r += kBlockRows)
+      dotKeys<V, T, kBlockRows>(task, r, first, count, scores, scoreStride);
+    for (; r + 2 <= task.rows; r += 2) dotKeys<V, T, 2>(task, r, first, count, scores, scoreStride);
+    for (; r < task.rows; ++r) dotKeys<V, T, 1>(task, r, first, count, scores, scoreStride);
   }
 }
 
@@ -103,30 +122,40 @@ inline void accumulateBlock(const T* p, int pStride, const T* tile, int keys, in
     }
 }
 
-/** out[rows][n] += p[rows][keys] * tile[keys][n]; n is a multiple of 16. */
+/** Outputs and the weights and values that they sum up: out[rows][n] += p[rows][keys] * tile[keys][n]. */
+template <class T>
+struct AccumulateTask {
+  const T* p;
+  int rows;
+  int pStride;
+  const T* tile;
+  int keys;
+  int stride;
+  T* out;
+  int n;
+};
+
+/** Columns v .. v + C vectors of all rows. */
+template <class V, class T, int C>
+inline void accumulateColumns(const AccumulateTask<T>& task, int v) {
+  const auto rows = [&]<int R>(std::integral_constant<int, R>, int r) {
+    accumulateBlock<V, T, R, C>(task.p + r * task.pStride, task.pStride, task.tile + v, task.keys,
+                                task.stride, task.out + r * task.n + v, task.n);
+  };
+  int r = 0;
+  for (; r + kBlockRows <= task.rows; r += kBlockRows) rows(std::integral_constant<int, kBlockRows>{}, r);
+  for (; r + 2 <= task.rows; r += 2) rows(std::integral_constant<int, 2>{}, r);
+  for (; r < task.rows; ++r) rows(std::integral_constant<int, 1>{}, r);
+}
+
+/** All outputs of a task; n is a multiple of 16. */
 template <class V, class T>
-inline void accumulateTile(const T* p, int rows, int pStride, const T* tile, int keys, int stride, T* out,
-                           int n) {
+inline void accumulateTile(const AccumulateTask<T>& task) {
   constexpr int width = sizeof(V) / sizeof(T);
-  constexpr int step = width * kBlockVectors;
   int v = 0;
-  for (; v + step <= n; v += step) {
-    int r = 0;
-    for (; r + kBlockRows <= rows; r += kBlockRows)
-      accumulateBlock<V, T, kBlockRows, kBlockVectors>(p + r * pStride, pStride, tile + v, keys, stride,
-                                                       out + r * n + v, n);
-    for (; r < rows; ++r)
-      accumulateBlock<V, T, 1, kBlockVectors>(p + r * pStride, pStride, tile + v, keys, stride,
-                                              out + r * n + v, n);
-  }
-  for (; v < n; v += width) {
-    int r = 0;
-    for (; r + kBlockRows <= rows; r += kBlockRows)
-      accumulateBlock<V, T, kBlockRows, 1>(p + r * pStride, pStride, tile + v, keys, stride, out + r * n + v,
-                                           n);
-    for (; r < rows; ++r)
-      accumulateBlock<V, T, 1, 1>(p + r * pStride, pStride, tile + v, keys, stride, out + r * n + v, n);
-  }
+  for (; v + width * kBlockVectors <= task.n; v += width * kBlockVectors)
+    accumulateColumns<V, T, kBlockVectors>(task, v);
+  for (; v < task.n; v += width) accumulateColumns<V, T, 1>(task, v);
 }
 
 }  // namespace

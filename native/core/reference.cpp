@@ -53,12 +53,13 @@ void attend(const ReferenceTask& task, double* scratch, ReferencePartial& out) {
   const int D = task.keyDim;
   const int V = task.valueDim;
   double* q = scratch;
-  double* tile = q + kReferenceHeads * D;
-  double* scores = tile + kReferenceTile * D;
+  const int stride = spreadStride<double>(D);
+  double* tile = q + kReferenceHeads * stride;
+  double* scores = tile + kReferenceTile * stride;
   auto* row = reinterpret_cast<float*>(scores + kReferenceHeads * kReferenceTile);
   for (int h = 0; h < task.heads; ++h) {
     const int head = task.firstHead + h * task.headStride;
-    generateDouble(task, queryRow(task.source, task.queryPosition, head), row, q + h * D);
+    generateDouble(task, queryRow(task.source, task.queryPosition, head), row, q + h * stride);
     out.top[h] = kNegInf;
     out.total[h] = 0;
   }
@@ -68,16 +69,17 @@ void attend(const ReferenceTask& task, double* scratch, ReferencePartial& out) {
     const auto keys =
         static_cast<int>(task.keyEnd - begin < kReferenceTile ? task.keyEnd - begin : kReferenceTile);
     const int padded = (keys + kLanes - 1) / kLanes * kLanes;
-    for (int k = 0; k < keys; ++k) generateDouble(task, keyRow(task.source, begin + k), row, tile + k * D);
-    for (int i = keys * D; i < padded * D; ++i) tile[i] = 0;
-    dotTile<vd>(q, task.heads, tile, padded, D, scores, kReferenceTile);
+    for (int k = 0; k < keys; ++k)
+      generateDouble(task, keyRow(task.source, begin + k), row, tile + k * stride);
+    for (int i = keys * stride; i < padded * stride; ++i) tile[i] = 0;
+    dotTile<vd, double>({q, task.heads, tile, padded, stride, D}, scores, kReferenceTile);
     for (int h = 0; h < task.heads; ++h) {
       const double factor =
           softmaxRow(scores + h * kReferenceTile, keys, padded, task.scale2, out.top[h], out.total[h]);
       if (factor != 1.0)
         for (int v = 0; v < V; v += kHalf) store(out.acc + h * V + v, load<vd>(out.acc + h * V + v) * factor);
     }
-    accumulateTile<vd>(scores, task.heads, kReferenceTile, tile, padded, D, out.acc, V);
+    accumulateTile<vd, double>({scores, task.heads, kReferenceTile, tile, padded, stride, out.acc, V});
   }
 }
 

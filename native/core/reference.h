@@ -41,7 +41,7 @@ struct ReferencePartial {
 
 /** Doubles of working memory for one call. */
 constexpr int64_t referenceScratch(int keyDim) {
-  return static_cast<int64_t>(kReferenceHeads + kReferenceTile + 1) * keyDim +
+  return static_cast<int64_t>(kReferenceHeads + kReferenceTile + 1) * (keyDim + 8) +
          kReferenceHeads * kReferenceTile;
 }
 

@@ -36,7 +36,8 @@ struct AttentionPartial {
 
 /** Floats of working memory for one call: queries, a tile of keys, scores. */
 constexpr int64_t attentionScratch(int keyDim, int unitRows, int tileKeys) {
-  return static_cast<int64_t>(unitRows + tileKeys) * keyDim + static_cast<int64_t>(unitRows) * tileKeys;
+  return static_cast<int64_t>(unitRows + tileKeys) * (keyDim + 16) +
+         static_cast<int64_t>(unitRows) * tileKeys;
 }
 
 struct AttentionKernels {

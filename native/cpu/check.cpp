@@ -126,7 +126,9 @@ Checker::Unit Checker::unitAt(int64_t index, bool wholeRows) const {
   const uint64_t hash =
       mix64(streamHash(c.seed, Stream::check, 0, 0) ^ static_cast<uint64_t>(shared_.frame.step));
   const auto start = static_cast<int64_t>(hash % static_cast<uint64_t>(total));
-  const int64_t at = (start + index / inner % total * coprimeStride(total)) % total;
+  // The product can pass 64 bits where everything is checked of a very large run.
+  const auto walked = static_cast<__int128>(index / inner % total) * coprimeStride(total);
+  const auto at = static_cast<int64_t>((start + walked) % total);
   const auto group = static_cast<int>(wholeRows ? index % inner : at / rows);
   return {static_cast<int>(at % c.layers), static_cast<int>(at / c.layers % shared_.shape.tokens), group};
 }

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 namespace dcpscope {
 
@@ -24,6 +25,7 @@ DCPSCOPE_DECLARE(generic)
 #if defined(__x86_64__)
 DCPSCOPE_DECLARE(avx2)
 DCPSCOPE_DECLARE(avx512)
+DCPSCOPE_DECLARE(avx512_bf16)
 #endif
 
 namespace {
@@ -36,15 +38,36 @@ Kernels generic() {
 #endif
 }
 
+#if defined(__x86_64__)
+struct Candidate {
+  Kernels code;
+  bool runs;
+};
+
+/** Best first. */
+const Candidate* candidates(size_t& count) {
+  const bool v4 = __builtin_cpu_supports("x86-64-v4") != 0;
+  static const Candidate all[] = {
+      {DCPSCOPE_KERNELS(avx512_bf16, "avx512_bf16"), v4 && __builtin_cpu_supports("avx512bf16") != 0},
+      {DCPSCOPE_KERNELS(avx512, "avx512"), v4},
+      {DCPSCOPE_KERNELS(avx2, "avx2"), __builtin_cpu_supports("x86-64-v3") != 0},
+  };
+  count = std::size(all);
+  return all;
+}
+#endif
+
+/** The best set that runs here, from the one that DCPSCOPE_SIMD names downwards. */
 Kernels choose() {
 #if defined(__x86_64__)
   const char* wanted = std::getenv("DCPSCOPE_SIMD");
-  const auto allowed = [wanted](const char* simd) {
-    return wanted == nullptr || std::strcmp(wanted, simd) == 0;
-  };
-  if (allowed("avx512") && __builtin_cpu_supports("x86-64-v4")) return DCPSCOPE_KERNELS(avx512, "avx512");
-  if ((allowed("avx512") || allowed("avx2")) && __builtin_cpu_supports("x86-64-v3"))
-    return DCPSCOPE_KERNELS(avx2, "avx2");
+  size_t count = 0;
+  const Candidate* all = candidates(count);
+  bool allowed = wanted == nullptr;
+  for (size_t i = 0; i < count; ++i) {
+    allowed = allowed || std::strcmp(wanted, all[i].code.simd) == 0;
+    if (allowed && all[i].runs) return all[i].code;
+  }
 #endif
   return generic();
 }

@@ -19,7 +19,7 @@ struct Kernels {
 
 /**
  * The best set that this CPU runs, or a lesser one that the environment variable DCPSCOPE_SIMD names
- * (`avx2`, `generic`). Chosen once.
+ * (`avx512`, `avx2`, `generic`). Chosen once.
  */
 const Kernels& kernels();
 

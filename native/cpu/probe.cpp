@@ -12,10 +12,10 @@
 namespace dcpscope {
 
 double measureReadBandwidth() {
-  constexpr int64_t kMost = int64_t{1} << 30;
+  constexpr int64_t kMost = int64_t{512} << 20;
   constexpr int64_t kLeast = int64_t{16} << 20;
   constexpr int64_t kPiece = int64_t{1} << 20;
-  constexpr int kPasses = 7;
+  constexpr int kPasses = 5;
   const int64_t bytes = std::clamp(memoryAvailable().available / 4, kLeast, kMost) / kPiece * kPiece;
   Block<unsigned char> buffer(bytes);
   Pool pool(usableCores());

@@ -9,6 +9,8 @@
 namespace dcpscope::node {
 namespace {
 
+constexpr uint32_t kMaxEntries = 1 << 20;
+
 [[noreturn]] void refuse(const std::string& field, const char* what) {
   throw EngineError(ErrorCode::config, field + ": must be " + what);
 }
@@ -49,6 +51,7 @@ class Reader {
     const Napi::Value value = object_.Get(field);
     if (!value.IsArray()) refuse(field, "a list");
     const auto array = value.As<Napi::Array>();
+    if (array.Length() > kMaxEntries) refuse(field, "a list of at most 2^20 entries");
     std::vector<T> out;
     for (uint32_t i = 0; i < array.Length(); ++i) {
       const int64_t entry = readInteger(array.Get(i), field);

@@ -117,5 +117,5 @@ describe('the machine', () => {
     expect(cpu.memoryAvailableBytes).toBeGreaterThan(0)
     expect(cpu.memoryAvailableBytes).toBeLessThanOrEqual(cpu.memoryTotalBytes)
     expect(await addon.measureReadBandwidth()).toBeGreaterThan(1e8)
-  })
+  }, 60_000)
 })

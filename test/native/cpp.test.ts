@@ -16,7 +16,7 @@ describe('the C++ tests of the engine', () => {
   it('pass with every instruction set of this machine', () => {
     run('cmake', ['-S', 'native', '-B', 'build/native', '-DCMAKE_BUILD_TYPE=Release'])
     run('cmake', ['--build', 'build/native', '--target', 'dcpscope_tests'])
-    for (const simd of new Set([addon.cpu().simd, 'avx2', 'generic']))
+    for (const simd of new Set([addon.cpu().simd, 'avx512', 'avx2', 'generic']))
       expect(run('build/native/dcpscope_tests', [], simd)).toBe('ok\n')
   }, 300_000)
 })

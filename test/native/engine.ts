@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
+import { vi } from 'vitest'
 import type { EngineConfig } from '../../app/run/engine-config.ts'
 import type {
   NativeAddon,
@@ -20,6 +21,9 @@ const loadAddon = (): NativeAddon & NativeLayoutRules => {
 }
 
 export const addon = loadAddon()
+
+// Machines under load are slow; no test here is about time.
+vi.setConfig({ testTimeout: 60_000 })
 
 /** A small run: two ranks, four heads, 32 + 16 values a key, contexts around the borders of pages. */
 export const smallConfig = (over: Partial<EngineConfig> = {}): EngineConfig => ({

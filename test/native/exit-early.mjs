@@ -1,4 +1,4 @@
-// Leaves the process in the way that argv[2] names while the engine works on a step that would take minutes.
+// Leaves the process in the way that argv[2] names while the engine works on steps that would take minutes.
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { isMainThread, Worker } from 'node:worker_threads'
@@ -11,7 +11,7 @@ const config = {
   heads: 128,
   kvLoraRank: 512,
   ropeDim: 64,
-  layers: 200,
+  layers: 20,
   softmaxScale: 0.05,
   interleave: 1,
   comm: 'ag_rs',

@@ -137,6 +137,6 @@ describe('merged output against the fp64 reference, every row and head', () => {
 
 describe('instruction sets', () => {
   it('names the one in use', () => {
-    expect(['avx512', 'avx2', 'neon', 'generic']).toContain(addon.cpu().simd)
+    expect(['avx512_bf16', 'avx512', 'avx2', 'neon', 'generic']).toContain(addon.cpu().simd)
   })
 })

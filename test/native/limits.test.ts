@@ -179,7 +179,7 @@ describe('the end of the process', () => {
   const script = fileURLToPath(new URL('exit-early.mjs', import.meta.url))
   for (const way of ['exit', 'dispose', 'worker'])
     it(`in the middle of a step does not abort (${way})`, () => {
-      const out = execFileSync(process.execPath, [script, way], { encoding: 'utf8', timeout: 30_000 })
+      const out = execFileSync(process.execPath, [script, way], { encoding: 'utf8', timeout: 50_000 })
       expect(out).toBe('leaving\n')
-    })
+    }, 60_000)
 })
