@@ -37,7 +37,7 @@ export const RunItem = ({ run, onOpen }: { readonly run: RunRef; readonly onOpen
 export const RunPicker = () => {
   const { runs, openRun, openId, openRunById, closeRun, openBundle, refreshRuns } = useSession()
   const show = useView((s) => s.show)
-  const label = openRun?.manifest.name ?? (openId === null ? 'No run open' : 'Opening…')
+  const label = openRun?.manifest.name ?? (openId === null ? 'No run open' : 'New run')
   return (
     <Popover
       title="Open a run"

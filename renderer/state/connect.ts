@@ -40,7 +40,10 @@ const announce = (before: DesktopState | null, now: DesktopState): void => {
   }
   if (now.lastRun !== null && now.lastRun.id !== before?.lastRun?.id) {
     const { status, error } = now.lastRun
-    tell(status === 'complete' || status === 'stopped' ? 'info' : 'error', endText(status, error))
+    tell(
+      status === 'complete' || status === 'stopped' ? 'info' : 'error',
+      endText(status, error, useSession.getState().openRun?.id === now.lastRun.id ? true : null),
+    )
   }
 }
 

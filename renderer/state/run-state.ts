@@ -40,8 +40,20 @@ export const runStateOf = ({ desktop, openId, openRun, progress }: Known): RunSt
   return openRun === null ? null : ended(openRun.manifest.status, openRun.manifest.error)
 }
 
-/** One sentence on how a run ended. */
-export const endText = (status: RunStatus, error: string | undefined): string => {
+/** Words of an engine or store as a sentence of its own. */
+const sentence = (words: string): string => {
+  const text = words.trim()
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
+}
+
+/** How a run ended, why, and what was kept: `bundle` says whether anything was written, null where that is not known. */
+export const endText = (
+  status: RunStatus,
+  error: string | undefined,
+  bundle: boolean | null = true,
+): string => {
+  const kept =
+    bundle === null ? '' : bundle ? ' What was written up to then is kept.' : ' Nothing was written.'
   switch (status) {
     case 'running':
       return 'The run goes on.'
@@ -50,9 +62,9 @@ export const endText = (status: RunStatus, error: string | undefined): string =>
     case 'stopped':
       return 'The run was stopped; everything up to then is kept.'
     case 'interrupted':
-      return `The run was interrupted. ${error ?? 'A process ended.'} What was written up to then is kept.`
+      return `The run was interrupted. ${sentence(error ?? 'A process ended')}${kept}`
     case 'failed':
-      return `The run failed. ${error ?? 'The engine did not say why.'} What was written up to then is kept.`
+      return `${bundle === false ? 'The run did not start.' : 'The run failed.'} ${sentence(error ?? 'The engine did not say why')}${kept}`
   }
 }
 

@@ -82,8 +82,10 @@ export const useSession = create<Session>((set, get) => {
         const info = await request('runInfo', { run: id })
         if (get().openId === id) set({ openRun: info, error: null })
       } catch (error) {
-        // A run that has just been started is not yet known to the store; its progress brings it.
-        if (get().openId !== id || get().desktop?.activeRun?.id === id) return
+        const { openId, desktop } = get()
+        // A run that has just been started is not yet known to the store: its progress brings it. One that ended
+        // before it wrote anything never will be, and its end was told.
+        if (openId !== id || desktop?.activeRun?.id === id || desktop?.lastRun?.id === id) return
         report(error)
       }
     },

@@ -189,14 +189,20 @@ export const RunPanel = () => {
       </header>
       {!state.active && end !== undefined && end !== 'complete' && end !== 'running' ? (
         <p className={`run-end run-end-${phaseTone(end)} selectable`} role="status">
-          {endText(end, state.error ?? undefined)}
+          {endText(end, state.error ?? undefined, openRun !== null)}
         </p>
       ) : null}
-      {openRun === null ? (
+      {openRun === null ? null : <Measured openRun={openRun} state={state} />}
+      {openRun === null && state.active ? (
         <p className="run-wait quiet">The engine makes keys and values of the contexts…</p>
-      ) : (
-        <Measured openRun={openRun} state={state} />
-      )}
+      ) : null}
+      {openRun === null && !state.active ? (
+        <div className="run-next">
+          <button type="button" className="button" onClick={closeRun}>
+            Back to the start
+          </button>
+        </div>
+      ) : null}
     </div>
   )
 }

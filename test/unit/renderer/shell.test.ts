@@ -169,6 +169,10 @@ describe('the state of the open run', () => {
       'The run was interrupted. The engine died. What was written up to then is kept.',
     )
     expect(endText('failed', undefined)).toContain('kept')
+    expect(endText('failed', 'needs 60 TiB, available 20 GiB', false)).toBe(
+      'The run did not start. Needs 60 TiB, available 20 GiB. Nothing was written.',
+    )
+    expect(endText('failed', 'The disk is full.', null)).toBe('The run failed. The disk is full.')
   })
 })
 
