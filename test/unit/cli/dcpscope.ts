@@ -114,8 +114,12 @@ export const childrenOf = (pid: number): number[] =>
 export const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0)
-    return true
+    return !isZombie(pid)
   } catch {
     return false
   }
 }
+
+/** Has ended, and waits for a parent that does not look: the first process of many containers never does. */
+const isZombie = (pid: number): boolean =>
+  process.platform === 'linux' && /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
