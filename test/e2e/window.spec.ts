@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ElectronApplication } from 'playwright'
+import { runIdOf } from '../../main/process/run-id.ts'
+import { onlyBundle, runDefault, stateOf } from './desk.ts'
+import { expect, test } from './fixture.ts'
+
+/** Starts the app a second time with the arguments of the first and more; the exit code. */
+const startAgain = async (app: ElectronApplication, more: readonly string[]): Promise<unknown> => {
+  const { spawnfile, spawnargs } = app.process()
+  const own = spawnargs.slice(1).filter((argument) => !/inspect|remote-debugging|^-r$|loader/.test(argument))
+  const child = spawn(spawnfile, [...own, ...more], { stdio: 'ignore', cwd: join(__dirname, '..', '..') })
+  const [code] = await once(child, 'exit')
+  return code
+}
+
+const userDir = (app: ElectronApplication): string =>
+  app
+    .process()
+    .spawnargs.find((argument) => argument.startsWith('--user-data-dir='))
+    ?.slice('--user-data-dir='.length) ?? ''
+
+test('a second start hands its bundle to the first window and ends', async ({ desk }) => {
+  const { app, page, dataDir } = desk
+  await runDefault(page)
+  const folder = mkdtempSync(join(tmpdir(), 'dcpscope-elsewhere-'))
+  const bundle = join(folder, 'copied.dcp')
+  cpSync(onlyBundle(dataDir), bundle, { recursive: true })
+  expect(await startAgain(app, [bundle])).toBe(0)
+  await expect
+    .poll(async () => (await stateOf(page)).opened)
+    .toEqual({
+      seq: 1,
+      result: { ok: true, run: runIdOf(bundle) },
+    })
+  await expect(page.getByTestId('run-steps')).toHaveText('24')
+  expect(await app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().length)).toBe(1)
+
+  const empty = join(folder, 'empty.dcp')
+  mkdirSync(empty)
+  expect(await startAgain(app, [empty])).toBe(0)
+  await expect.poll(async () => (await stateOf(page)).opened?.result.ok).toBe(false)
+  await expect(page.getByTestId('messages')).toContainText('not a dcpscope bundle')
+  rmSync(folder, { recursive: true })
+})
+
+test('size and theme of the window are kept for the next start', async ({ desk: { app, page } }) => {
+  await app.evaluate(({ BrowserWindow }) =>
+    BrowserWindow.getAllWindows()[0]?.setBounds({ width: 1111, height: 777 }),
+  )
+  await page.getByTestId('theme').click()
+  await page.getByTestId('theme').click()
+  await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark')
+  const file = join(userDir(app), 'window.json')
+  await app.evaluate(({ BrowserWindow }) => {
+    BrowserWindow.getAllWindows()[0]?.emit('close', { preventDefault() {} })
+  })
+  const kept: unknown = JSON.parse(readFileSync(file, 'utf8'))
+  expect(kept).toMatchObject({ theme: 'dark', bounds: { width: 1111, height: 777 } })
+})
