@@ -12,7 +12,7 @@ namespace dcpscope {
 constexpr int kTileKeys = 64;
 constexpr int kUnitRows = 32;
 /** Units of work that a rank offers its threads at least, when contexts are long enough to be split. */
-constexpr int kUnitsWanted = 8;
+constexpr int kUnitsWanted = 16;
 /** Shortest range of keys worth a unit of its own. */
 constexpr int kLeastSplitKeys = 1024;
 
