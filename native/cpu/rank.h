@@ -61,6 +61,16 @@ struct RingSizes {
  */
 class Rank {
  public:
+  /** Bytes by purpose, for the prediction. */
+  struct Bytes {
+    int64_t pool;
+    int64_t queries;
+    int64_t partials;
+    int64_t merged;
+    int64_t tables;
+  };
+  static Bytes bytes(const Config& config, const Shape& shape, const AttentionPlan& plan);
+
   Rank(Shared& shared, int rank, int team, const RingSizes& rings);
 
   void run(ThreadScratch& scratch);
@@ -155,17 +165,6 @@ class Rank {
   int collectives_ = 0;
   int64_t spansMark_ = 0;
   int64_t rowsMark_ = 0;
-
- public:
-  /** Bytes by purpose, for the prediction. */
-  struct Bytes {
-    int64_t pool;
-    int64_t queries;
-    int64_t partials;
-    int64_t merged;
-    int64_t tables;
-  };
-  static Bytes bytes(const Config& config, const Shape& shape, const AttentionPlan& plan);
 };
 
 /** Spans that a rank records in one step at most, without the stall before it. */

@@ -1,6 +1,8 @@
-// Speed of the CPU engine against this machine's read bandwidth, as one JSON document on stdout.
+// Speed of the CPU engine against this machine's read bandwidth, as one JSON document on stdout. Other work on the
+// machine shows in the spread and in `load`, the number of runnable threads just before.
 //   node test/bench/engine.bench.mjs [--quick]
 import { createRequire } from 'node:module'
+import { loadavg } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
 const addon = createRequire(import.meta.url)(
@@ -42,6 +44,8 @@ const base = {
 }
 
 const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1]
+
+const spread = (values) => ({ median: median(values), min: Math.min(...values), max: Math.max(...values) })
 
 /** Columns of a table over all ranks, `{ name: number[] }`. */
 const collect = (chunks, table) => {
@@ -89,16 +93,17 @@ const measure = async (over) => {
     context: config.contextLens[0],
     qLen: config.qLen,
     kvDtype: config.kvDtype,
-    stepMs: { median: median(stepMs), min: Math.min(...stepMs), max: Math.max(...stepMs) },
+    stepMs: spread(stepMs),
     tokensPerSecond: median(steps.wall_ns.map((wall, i) => (steps.tokens[i] * 1e9) / wall)),
-    attnGBs: median(ns.map((t, i) => bytes[i] / t)),
-    attnGFLOPs: median(ns.map((t, i) => flops[i] / t)),
+    attnGBs: spread(ns.map((t, i) => bytes[i] / t)),
+    attnGFLOPs: spread(ns.map((t, i) => flops[i] / t)),
     fillTokensPerSecond: (config.contextLens.reduce((a, b) => a + b) * config.layers * 1000) / fillMs,
     checked: steps.checked_rows.reduce((a, b) => a + b),
     checkAndInputsShare: 1 - stepMs.reduce((a, b) => a + b) / allMs,
   }
 }
 
+const load = loadavg()[0]
 const bandwidth = await addon.measureReadBandwidth()
 const shapes = []
 for (const heads of [1, 16, 64, 128])
@@ -111,10 +116,10 @@ results.push(await measure({ heads: 16, ranks: 4, contextLens: [4096, 4096, 4096
 results.push(
   await measure({ heads: 16, ranks: 4, contextLens: [4096, 4096], layers: 4, checkRows: -1, steps: 30 }),
 )
-for (const result of results) result.bandwidthShare = (result.attnGBs * 1e9) / bandwidth
+for (const result of results) result.bandwidthShare = (result.attnGBs.median * 1e9) / bandwidth
 console.log(
   JSON.stringify(
-    { benchmark: 'engine', cpu: addon.cpu(), readBandwidthGBs: bandwidth / 1e9, results },
+    { benchmark: 'engine', load, cpu: addon.cpu(), readBandwidthGBs: bandwidth / 1e9, results },
     null,
     2,
   ),
