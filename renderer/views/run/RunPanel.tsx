@@ -7,6 +7,7 @@ import { endText, phaseTone, type RunState, runStateOf } from '../../state/run-s
 import { useSession } from '../../state/session.ts'
 import { useStoreQuery } from '../../state/store-client.ts'
 import { useView } from '../../state/view.ts'
+import { EventList } from './EventList.tsx'
 import { FigureStrip } from './FigureStrip.tsx'
 import { figuresOf, TOTALS_SQL } from './figures.ts'
 import { StageTable } from './StageTable.tsx'
@@ -15,6 +16,7 @@ import { StageTable } from './StageTable.tsx'
 const StepsChart = lazy(() => import('./StepsChart.tsx'))
 
 const MOST_POINTS = 600
+const MOST_EVENTS = 50
 
 const PHASE_WORDS: Readonly<Record<RunState['phase'], string>> = {
   starting: 'starting',
@@ -87,7 +89,11 @@ const Measured = ({ openRun, state }: { readonly openRun: RunInfo; readonly stat
   const steps = useStoreQuery('steps', some ? { run, from: 0, max: MOST_POINTS } : null, [openRun.steps])
   const stages = useStoreQuery('stages', some ? { run } : null, [openRun.steps])
   const figures = figuresOf(openRun, progress, totals.data)
-  const problem = steps.error ?? stages.error
+  const events = useStoreQuery('events', some ? { run, limit: MOST_EVENTS } : null, [
+    figures.events,
+    state.active,
+  ])
+  const problem = steps.error ?? stages.error ?? events.error
   return (
     <>
       <div className="run-progress">
@@ -121,6 +127,17 @@ const Measured = ({ openRun, state }: { readonly openRun: RunInfo; readonly stat
           <StageTable stages={stages.data} />
         )}
       </section>
+      {events.data === null || events.data.length === 0 ? null : (
+        <section className="run-part" aria-label="Events">
+          <h3>
+            Events{' '}
+            <span className="field-unit">
+              {events.data.length < MOST_EVENTS ? 'worth a look' : `the newest ${MOST_EVENTS}`}
+            </span>
+          </h3>
+          <EventList events={events.data} />
+        </section>
+      )}
       {state.active ? null : (
         <div className="run-next">
           <button type="button" className="button" onClick={() => show('timeline')}>
