@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <iterator>
 
 namespace dcpscope {
 
@@ -41,36 +40,36 @@ Kernels generic() {
 #if defined(__x86_64__)
 struct Candidate {
   Kernels code;
+  /** The CPU has the instructions. */
   bool runs;
+  /** It is worth choosing unless another is named. */
+  bool preferred;
 };
 
-/** Best first. */
-const Candidate* candidates(size_t& count) {
-  const bool v4 = __builtin_cpu_supports("x86-64-v4") != 0;
-  static const Candidate all[] = {
-      {DCPSCOPE_KERNELS(avx512_bf16, "avx512_bf16"), v4 && __builtin_cpu_supports("avx512bf16") != 0},
-      {DCPSCOPE_KERNELS(avx512, "avx512"), v4},
-      {DCPSCOPE_KERNELS(avx2, "avx2"), __builtin_cpu_supports("x86-64-v3") != 0},
-  };
-  count = std::size(all);
-  return all;
-}
-#endif
-
-/** The best set that runs here, from the one that DCPSCOPE_SIMD names downwards. */
+/**
+ * The best set that runs here, from the one that DCPSCOPE_SIMD names downwards. Bf16 products are left to
+ * AMD, where they run at twice the rate of fp32; on the Xeons that were measured the fp32 code is 1.4 times
+ * faster.
+ */
 Kernels choose() {
-#if defined(__x86_64__)
+  const bool v4 = __builtin_cpu_supports("x86-64-v4") != 0;
+  const bool amd = __builtin_cpu_is("amd") != 0;
+  const Candidate candidates[] = {
+      {DCPSCOPE_KERNELS(avx512_bf16, "avx512_bf16"), v4 && __builtin_cpu_supports("avx512bf16") != 0, amd},
+      {DCPSCOPE_KERNELS(avx512, "avx512"), v4, true},
+      {DCPSCOPE_KERNELS(avx2, "avx2"), __builtin_cpu_supports("x86-64-v3") != 0, true},
+  };
   const char* wanted = std::getenv("DCPSCOPE_SIMD");
-  size_t count = 0;
-  const Candidate* all = candidates(count);
-  bool allowed = wanted == nullptr;
-  for (size_t i = 0; i < count; ++i) {
-    allowed = allowed || std::strcmp(wanted, all[i].code.simd) == 0;
-    if (allowed && all[i].runs) return all[i].code;
+  bool named = false;
+  for (const Candidate& candidate : candidates) {
+    named = named || (wanted != nullptr && std::strcmp(wanted, candidate.code.simd) == 0);
+    if (candidate.runs && (named || (wanted == nullptr && candidate.preferred))) return candidate.code;
   }
-#endif
   return generic();
 }
+#else
+Kernels choose() { return generic(); }
+#endif
 
 }  // namespace
 
