@@ -36,6 +36,7 @@ const INSTALLER_LIMIT_MS = 180_000
 const RETRY_AFTER_MS = 24 * 3600_000
 
 const OFFICIAL = join(ROOT, 'node_modules', 'electron')
+export const OFFICIAL_DIST = join(OFFICIAL, 'dist')
 const RECORD = join(ROOT, 'build', 'electron-runtime.json')
 
 const cacheFolder = () => join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'dcpscope')
@@ -82,9 +83,9 @@ const versionIn = (folder) => {
  * @param {'official package' | 'official installer'} source @returns {Runtime | undefined}
  */
 const officialDist = (source) => {
-  const path = join(OFFICIAL, 'dist', executableName())
+  const path = join(OFFICIAL_DIST, executableName())
   return existsSync(join(OFFICIAL, 'path.txt')) && existsSync(path)
-    ? { path, version: versionIn(join(OFFICIAL, 'dist')), source }
+    ? { path, version: versionIn(OFFICIAL_DIST), source }
     : undefined
 }
 

@@ -1,6 +1,6 @@
 // @ts-check
 import { buildAll } from './build-steps.mjs'
-import { electronRuntime } from './electron-runtime.mjs'
+import { electronRuntime, OFFICIAL_DIST } from './electron-runtime.mjs'
 import { runScript, SetupError } from './report.mjs'
 import { runForeground } from './shell.mjs'
 
@@ -17,13 +17,14 @@ runScript(async () => {
   }
   await buildAll()
   const runtime = await electronRuntime()
-  if (runtime.source === 'npm tarball (closed network)')
+  if (!runtime.source.startsWith('official'))
     throw new SetupError(
-      'a package for users needs the official Electron, and its download does not work on this network',
+      `a package for users needs the official Electron; here is only: ${runtime.source}`,
       3,
     )
   return runForeground(process.execPath, [
     'node_modules/electron-builder/cli.js',
-    ...(args.length > 0 ? args : ['--dir']),
+    // What was downloaded already serves this system; other targets need an Electron of their own.
+    ...(args.length > 0 ? args : ['--dir', `--config.electronDist=${OFFICIAL_DIST}`]),
   ])
 })
