@@ -5,9 +5,8 @@ import { parseRunConfig } from '../../app/run/parse.ts'
 import { unsupported } from '../../app/run/support.ts'
 import { runIdOf } from '../process/run-id.ts'
 import { bundlePath, newRunName, runLabel } from '../process/runs-folder.ts'
+import type { Theme } from './settings.ts'
 import { refusal, type Supervisor } from './supervisor.ts'
-
-export type Theme = 'system' | 'light' | 'dark'
 
 /** What commands need of the desktop around them. */
 export interface CommandServices {

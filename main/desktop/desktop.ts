@@ -1,5 +1,4 @@
 import { cpus } from 'node:os'
-import { join } from 'node:path'
 import { app, type BrowserWindow, ipcMain, type MessagePortMain, nativeTheme, shell } from 'electron'
 import { CHANNEL } from '../../app/protocol/channels.ts'
 import type { DesktopState } from '../../app/protocol/desktop.ts'
@@ -8,7 +7,6 @@ import { VERSION } from '../process/version.ts'
 import { APP_ORIGIN } from './assets.ts'
 import { bundlesIn } from './bundles.ts'
 import { type CommandServices, desktopHandlers, openBundle } from './commands.ts'
-import { addDevPolicy } from './dev-server.ts'
 import { electronForge } from './electron-forge.ts'
 import { bundleArgument, chooseBundle, showFolder } from './folders.ts'
 import { openGateway } from './gateway.ts'
@@ -16,13 +14,11 @@ import { markInterrupted } from './mark-interrupted.ts'
 import { setMenu } from './menu.ts'
 import { quitCleanly } from './quit.ts'
 import { watchPage } from './recovery.ts'
-import { serveScheme } from './scheme.ts'
-import { type SettingsFile, settingsFile } from './settings.ts'
+import type { SettingsFile } from './settings.ts'
 import { createSupervisor, type Supervisor } from './supervisor.ts'
-import { backgroundColour, createWindow } from './window.ts'
 
 export interface DesktopOptions {
-  /** Folder of the built scripts: preload, hosts and the page in `renderer`. */
+  /** Folder of the built scripts: preload and hosts. */
   readonly folder: string
   /** Origin of the dev server, undefined for the built page. */
   readonly developing: string | undefined
@@ -88,32 +84,27 @@ const connectPage = (
     complain,
   })
 
-/** Brings up window, page and processes. Once, after the app is ready. */
-export const startDesktop = (options: DesktopOptions): void => {
-  const { folder, developing, complain } = options
+/** Gives a window that is being loaded its processes, its commands and its menu. Once. */
+export const startDesktop = (
+  window: BrowserWindow,
+  load: () => void,
+  settings: SettingsFile,
+  options: DesktopOptions,
+): void => {
+  const { complain } = options
   const runs = runsFolder()
-  const settings = settingsFile(join(app.getPath('userData'), 'window.json'), complain)
-  nativeTheme.themeSource = settings.get().theme
-  serveScheme(join(folder, 'renderer'))
-  if (developing !== undefined) addDevPolicy(developing)
-
-  const window = createWindow(folder, settings)
   const supervisor = supervisorOf(window, runs, options)
+  // At once with the page: both need a good part of a second, on different cores.
+  supervisor.start()
   const services = servicesOf(window, runs, supervisor, settings)
   connectPage(window, supervisor, services, options)
 
   const complainOf = (error: unknown): void =>
     complain(error instanceof Error ? error.message : String(error))
-  const load = (): void => {
-    window.loadURL(developing ?? `${APP_ORIGIN}/`).catch(complainOf)
-  }
   const open = (bundle: string | undefined): void => {
     if (bundle !== undefined) openBundle(services, bundle).then(supervisor.announce, complainOf)
   }
   watchPage(window, load)
-  load()
-  // At once with the page: both need a good part of a second, on different cores.
-  supervisor.start()
   setMenu({
     openBundle: () => {
       services.chooseBundle().then(open, complainOf)
@@ -121,7 +112,7 @@ export const startDesktop = (options: DesktopOptions): void => {
     showRunsFolder: () => {
       showFolder(runs).catch(complainOf)
     },
-    developing: developing !== undefined,
+    developing: options.developing !== undefined,
   })
   open(bundleArgument(process.argv, process.cwd()))
   app.on('second-instance', (_event, argv, cwd) => {
@@ -129,9 +120,6 @@ export const startDesktop = (options: DesktopOptions): void => {
     if (window.isMinimized()) window.restore()
     window.focus()
     open(bundleArgument(argv, cwd))
-  })
-  nativeTheme.on('updated', () => {
-    if (!window.isDestroyed()) window.setBackgroundColor(backgroundColour())
   })
   quitCleanly(supervisor, complain)
 }

@@ -1,12 +1,17 @@
-import { app } from 'electron'
+import { join } from 'node:path'
+import { app, type BrowserWindow, nativeTheme } from 'electron'
 import { APP_ORIGIN } from './assets.ts'
-import { startDesktop } from './desktop.ts'
-import { devServer } from './dev-server.ts'
-import { registerScheme } from './scheme.ts'
+import { addDevPolicy, devServer } from './dev-server.ts'
+import { registerScheme, serveScheme } from './scheme.ts'
 import { lockDown } from './security.ts'
+import { type SettingsFile, settingsFile } from './settings.ts'
 import { originOf } from './url.ts'
+import { backgroundColour, createWindow } from './window.ts'
 
-/** Entry of the Electron main process. What must stand before the app is ready stands here. */
+/**
+ * Entry of the Electron main process: the way to the first paint. Everything that this needs is small and stands
+ * here; the rest is read once the page is on its way in a process of its own.
+ */
 
 const complain = (sentence: string): void => {
   process.stderr.write(`dcpscope: ${sentence}\n`)
@@ -14,15 +19,37 @@ const complain = (sentence: string): void => {
 
 const developing = devServer()
 
+const openWindow = (settings: SettingsFile): { window: BrowserWindow; load: () => void } => {
+  nativeTheme.themeSource = settings.get().theme
+  serveScheme(join(__dirname, 'renderer'))
+  if (developing !== undefined) addDevPolicy(developing)
+  const window = createWindow(__dirname, settings)
+  nativeTheme.on('updated', () => {
+    if (!window.isDestroyed()) window.setBackgroundColor(backgroundColour())
+  })
+  const load = (): void => {
+    window
+      .loadURL(developing ?? `${APP_ORIGIN}/`)
+      .catch((error: unknown) => complain(error instanceof Error ? error.message : String(error)))
+  }
+  load()
+  return { window, load }
+}
+
+const start = async (): Promise<void> => {
+  await app.whenReady()
+  const settings = settingsFile(join(app.getPath('userData'), 'window.json'), complain)
+  const { window, load } = openWindow(settings)
+  const { startDesktop } = await import('./desktop.ts')
+  startDesktop(window, load, settings, { folder: __dirname, developing, complain })
+}
+
 registerScheme()
 lockDown((url) => originOf(url) === (developing ?? APP_ORIGIN) && new URL(url).pathname === '/')
 
 if (app.requestSingleInstanceLock())
-  app
-    .whenReady()
-    .then(() => startDesktop({ folder: __dirname, developing, complain }))
-    .catch((error: unknown) => {
-      complain(error instanceof Error ? (error.stack ?? error.message) : String(error))
-      app.exit(1)
-    })
+  start().catch((error: unknown) => {
+    complain(error instanceof Error ? (error.stack ?? error.message) : String(error))
+    app.exit(1)
+  })
 else app.quit()

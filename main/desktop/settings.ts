@@ -1,19 +1,25 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { z } from 'zod'
 
-const bounds = z.strictObject({ x: z.int(), y: z.int(), width: z.int().min(200), height: z.int().min(200) })
-export type Bounds = z.output<typeof bounds>
+export interface Bounds {
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+}
 
-const settingsSchema = z.strictObject({
-  bounds: bounds.optional(),
-  maximized: z.boolean().default(false),
-  theme: z.enum(['system', 'light', 'dark']).default('system'),
-})
+export const THEMES = ['system', 'light', 'dark'] as const
+export type Theme = (typeof THEMES)[number]
+
 /** What the window remembers between starts. */
-export type Settings = z.output<typeof settingsSchema>
+export interface Settings {
+  readonly bounds?: Bounds
+  readonly maximized: boolean
+  readonly theme: Theme
+}
 
 const DEFAULTS: Settings = { maximized: false, theme: 'system' }
+const LEAST_SIZE = 200
 
 export interface SettingsFile {
   get(): Settings
@@ -40,21 +46,37 @@ export const settingsFile = (path: string, complain: (sentence: string) => void)
 
 const read = (path: string): Settings => {
   try {
-    return settingsSchema.safeParse(JSON.parse(readFileSync(path, 'utf8'))).data ?? DEFAULTS
+    return settingsOf(JSON.parse(readFileSync(path, 'utf8')))
   } catch {
     return DEFAULTS
   }
 }
 
-interface Area {
-  readonly x: number
-  readonly y: number
-  readonly width: number
-  readonly height: number
+/** Checked by hand: this stands between the start and the first paint, and a schema library would cost it time. */
+const settingsOf = (value: unknown): Settings => {
+  const maximized = part(value, 'maximized')
+  const theme = THEMES.find((known) => known === part(value, 'theme'))
+  const bounds = boundsOf(part(value, 'bounds'))
+  return {
+    maximized: maximized === true,
+    theme: theme ?? DEFAULTS.theme,
+    ...(bounds === undefined ? {} : { bounds }),
+  }
+}
+
+const part = (value: unknown, key: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
+
+const boundsOf = (value: unknown): Bounds | undefined => {
+  const [x, y, width, height] = ['x', 'y', 'width', 'height'].map((key) => part(value, key))
+  const whole = (n: unknown): n is number => Number.isSafeInteger(n)
+  return whole(x) && whole(y) && whole(width) && whole(height) && Math.min(width, height) >= LEAST_SIZE
+    ? { x, y, width, height }
+    : undefined
 }
 
 /** Kept bounds if enough of the window would be on one of the screens to grab it, else undefined. */
-export const visibleBounds = (kept: Bounds | undefined, screens: readonly Area[]): Bounds | undefined => {
+export const visibleBounds = (kept: Bounds | undefined, screens: readonly Bounds[]): Bounds | undefined => {
   if (kept === undefined) return undefined
   const seen = screens.some((area) => {
     const width = Math.min(kept.x + kept.width, area.x + area.width) - Math.max(kept.x, area.x)
