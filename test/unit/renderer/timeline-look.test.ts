@@ -1,0 +1,179 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { areaFacts, areaRows } from '../../../renderer/views/timeline/facts.ts'
+import { lanesOf, laneTop, scrollToLane } from '../../../renderer/views/timeline/lanes.ts'
+import { layerStarts } from '../../../renderer/views/timeline/layer-starts.ts'
+import { FIRST_LOOK, type Look, toggledMark, toggledStage } from '../../../renderer/views/timeline/look.ts'
+import { itemOfSpan, neighbourSql, onlyNumber } from '../../../renderer/views/timeline/span-search.ts'
+import type { SpanTile } from '../../../renderer/views/timeline/tiles.ts'
+import { shownRange, undoneLook, zoomedLook } from '../../../renderer/views/timeline/use-range.ts'
+
+const WHOLE = { startNs: 0, endNs: 1e9 }
+
+const changed = (look: Look, change: Partial<Look>): Look => ({ ...look, ...change })
+
+describe('the look at a run', () => {
+  it('shows all at first, however long the run gets', () => {
+    expect(shownRange(FIRST_LOOK, WHOLE, true)).toEqual(WHOLE)
+    expect(shownRange(FIRST_LOOK, { startNs: 0, endNs: 5e9 }, true)).toEqual({ startNs: 0, endNs: 5e9 })
+  })
+
+  it('keeps the end of a live run in view while it is followed, and nothing moves otherwise', () => {
+    const look = changed(FIRST_LOOK, { range: { startNs: 0, endNs: 1e8 } })
+    expect(shownRange(look, WHOLE, true)).toEqual({ startNs: 9e8, endNs: 1e9 })
+    expect(shownRange(changed(look, { follow: false }), WHOLE, true)).toEqual({ startNs: 0, endNs: 1e8 })
+    expect(shownRange(look, WHOLE, false)).toEqual({ startNs: 0, endNs: 1e8 })
+  })
+
+  it('undoes zooms one by one, and those that follow closely together', () => {
+    const [a, b, c] = [1, 2, 3].map((n) => ({ startNs: n * 1e6, endNs: n * 2e6 }))
+    if (a === undefined || b === undefined || c === undefined) throw new Error('three ranges')
+    let look = changed(FIRST_LOOK, zoomedLook(FIRST_LOOK, a, 0))
+    look = changed(look, zoomedLook(look, b, 100))
+    look = changed(look, zoomedLook(look, c, 2000))
+    look = changed(look, undoneLook(look))
+    expect(look.range).toEqual(b)
+    look = changed(look, undoneLook(look))
+    expect(look.range).toBeNull()
+    expect(undoneLook(look)).toEqual({})
+  })
+
+  it('dims a stage and shows it again', () => {
+    const dimmed = toggledStage(new Set(), 'merge')
+    expect([...dimmed]).toEqual(['merge'])
+    expect(toggledStage(dimmed, 'merge').size).toBe(0)
+  })
+
+  it('keeps marks in the order of time and takes the near one away', () => {
+    const marks = [500, 100, 300].reduce<readonly number[]>((m, ns) => toggledMark(m, ns, 10), [])
+    expect(marks).toEqual([100, 300, 500])
+    expect(toggledMark(marks, 305, 10)).toEqual([100, 500])
+  })
+})
+
+describe('the lanes', () => {
+  it('scroll only as far as a lane needs to be wholly seen', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 120, max: 900 }),
+        fc.integer({ min: 1, max: 64 }),
+        fc.integer({ min: 0, max: 2000 }),
+        fc.integer({ min: 0, max: 63 }),
+        (height, ranks, scroll, picked) => {
+          const rank = picked % ranks
+          const before = lanesOf(height, ranks, scroll)
+          const lanes = lanesOf(height, ranks, scrollToLane(rank, before, height))
+          const top = laneTop(rank, lanes)
+          expect(top).toBeGreaterThanOrEqual(lanes.rulerHeight)
+          expect(top + lanes.laneHeight).toBeLessThanOrEqual(height)
+          const seen =
+            laneTop(rank, before) >= before.rulerHeight + before.laneGap &&
+            laneTop(rank, before) + before.laneHeight <= height
+          if (seen) expect(lanes.scroll).toBe(before.scroll)
+        },
+      ),
+    )
+  })
+})
+
+/** Items of rank 0 as [start, dur, layer, count]. */
+const tileOf = (items: readonly (readonly [number, number, number, number])[]): SpanTile => ({
+  startNs: 0,
+  endNs: 1000,
+  rank: new Int32Array(items.length),
+  start: Float64Array.from(items, (i) => i[0]),
+  dur: Float64Array.from(items, (i) => i[1]),
+  busy: Float64Array.from(items, (i) => i[1]),
+  wait: new Float64Array(items.length),
+  stage: new Uint8Array(items.length),
+  step: new Int32Array(items.length),
+  layer: Int32Array.from(items, (i) => i[2]),
+  count: Int32Array.from(items, (i) => i[3]),
+})
+
+describe('the ruler of layers', () => {
+  const range = { startNs: 0, endNs: 1000 }
+  it('has each layer once, up to the next one', () => {
+    const tile = tileOf([
+      [0, 10, 0, 1],
+      [20, 10, 0, 1],
+      [40, 10, 1, 1],
+      [60, 10, 1, 1],
+    ])
+    expect(layerStarts([{ tile, range }], range)).toEqual([
+      { layer: 0, startNs: 0, endNs: 40 },
+      { layer: 1, startNs: 40, endNs: 70 },
+    ])
+  })
+
+  it('takes a span that two tiles hold once', () => {
+    const tile = tileOf([[400, 200, 2, 1]])
+    const halves = [
+      { tile, range: { startNs: 0, endNs: 500 } },
+      { tile, range: { startNs: 500, endNs: 1000 } },
+    ]
+    expect(layerStarts(halves, range)).toEqual([{ layer: 2, startNs: 400, endNs: 600 }])
+  })
+
+  it('says nothing of merged items and of what belongs to the whole step', () => {
+    const tile = tileOf([
+      [0, 100, 3, 12],
+      [100, 10, -1, 1],
+    ])
+    expect(layerStarts([{ tile, range }], range)).toEqual([])
+  })
+})
+
+describe('looking for spans', () => {
+  it('asks for the nearest start in the given direction', () => {
+    expect(neighbourSql(3, 500, 1)).toMatch(/rank = 3 AND start_ns > 500\s+ORDER BY start_ns ASC LIMIT 1/)
+    expect(neighbourSql(3, 500, -1)).toMatch(/start_ns < 500\s+ORDER BY start_ns DESC LIMIT 1/)
+  })
+
+  it('reads numbers that came as text, and none at the end of the run', () => {
+    const answer = (rows: unknown[][]) => ({ columns: ['start_ns'], rows, truncated: false })
+    expect(onlyNumber(answer([['9007199254740993']]))).toBe(9007199254740992)
+    expect(onlyNumber(answer([]))).toBeNull()
+  })
+
+  it('gives no item for a stage that it does not know', () => {
+    const span = {
+      step: 1,
+      layer: 0,
+      stage: 200,
+      startNs: 0,
+      durNs: 1,
+      bytes: 0,
+      flops: 0,
+      collectiveSeq: null,
+      enterNs: null,
+      lastEnterNs: null,
+      provenance: 'measured',
+    }
+    expect(itemOfSpan(0, span)).toBeNull()
+    expect(itemOfSpan(0, { ...span, stage: 3, enterNs: 0, lastEnterNs: 1 })).toMatchObject({ waitNs: 1 })
+  })
+})
+
+describe('the totals of an area', () => {
+  const rows = areaRows({
+    columns: ['stage', 'spans', 'total', 'waiting', 'provenance'],
+    rows: [
+      ['decode_attn', '12', 6000, null, 'measured'],
+      ['lse_all_gather', '12', 2000, 1500, 'measured'],
+    ],
+    truncated: false,
+  })
+
+  it('name the waiting and its share of the ranks', () => {
+    const facts = areaFacts(rows, 5000, 2)
+    expect(facts.find((f) => f.label === 'waiting')).toMatchObject({ copy: '1500' })
+    expect(facts.find((f) => f.label === 'in spans')?.note).toContain('80.0 %')
+    expect(facts.some((f) => f.label === 'provenance')).toBe(false)
+  })
+
+  it('say where they come from when that is not a measurement', () => {
+    const scaled = rows.map((row) => ({ ...row, provenance: 'scaled' }))
+    expect(areaFacts(scaled, 5000, 2).at(-1)).toMatchObject({ label: 'provenance', value: 'scaled' })
+  })
+})
