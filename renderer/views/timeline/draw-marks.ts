@@ -24,11 +24,27 @@ export const drawOutlines = (ctx: CanvasRenderingContext2D, scene: Scene, plot: 
     if (item === null) continue
     const part = { startNs: item.startNs, endNs: item.startNs + item.durNs }
     const box = laneArea(lanes, item.rank, part, range, plot)
-    ctx.strokeStyle = colour
-    ctx.lineWidth = thick
-    ctx.strokeRect(box.x + thick / 2, box.y + thick / 2, Math.max(1, box.width - thick), box.height - thick)
-    ctx.lineWidth = 1
+    // A line in the colour of the ground parts the outline from the stage's colour.
+    outline(ctx, box, thick + 1.5, ink.bg0)
+    outline(ctx, box, thick, colour)
   }
+}
+
+const outline = (
+  ctx: CanvasRenderingContext2D,
+  box: ReturnType<typeof laneArea>,
+  thick: number,
+  colour: string,
+): void => {
+  ctx.strokeStyle = colour
+  ctx.lineWidth = thick
+  ctx.strokeRect(
+    box.x + thick / 2,
+    box.y + thick / 2,
+    Math.max(1, box.width - thick),
+    Math.max(1, box.height - thick),
+  )
+  ctx.lineWidth = 1
 }
 
 /** Times that a person marked, numbered in the order of time; between neighbours stands how far they are apart. */

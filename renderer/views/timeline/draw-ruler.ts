@@ -24,6 +24,25 @@ export const drawTickLines = (
     ctx.fillRect(Math.round(xOfTime(ns, range, plot)), 0, 1, height)
 }
 
+/** Tints the selected step's part of the lanes. */
+export const drawStepTint = (
+  ctx: CanvasRenderingContext2D,
+  { steps, range, selectedStep }: Scene,
+  plot: number,
+  height: number,
+  ink: Ink,
+): void => {
+  const i = steps === null || selectedStep === null ? -1 : steps.step.indexOf(selectedStep)
+  const startNs = steps?.startNs[i]
+  if (startNs === undefined) return
+  const x = xOfTime(startNs, range, plot)
+  const end = xOfTime(startNs + (steps?.wallNs[i] ?? 0), range, plot)
+  ctx.fillStyle = ink.accent
+  ctx.globalAlpha = 0.12
+  ctx.fillRect(x, 0, Math.max(1, end - x), height)
+  ctx.globalAlpha = 1
+}
+
 /** Bands above the lanes: steps, layers, time. */
 export const drawRuler = (
   ctx: CanvasRenderingContext2D,
@@ -112,8 +131,6 @@ const drawPickedStep = (
   ink: Ink,
 ): void => {
   ctx.fillStyle = ink.accent
-  ctx.globalAlpha = 0.07
-  ctx.fillRect(x, top, Math.max(1, end - x), bottom - top)
   ctx.globalAlpha = 0.8
   for (const edge of [Math.round(x), Math.round(end) - 1]) ctx.fillRect(edge, top, 1, bottom - top)
   ctx.globalAlpha = 1

@@ -2,7 +2,7 @@ import { type Ink, inkOf } from '../../drawing/ink.ts'
 import { rankPainter } from '../../drawing/rank-fill.ts'
 import { rankInk, type Theme } from '../../theme/colours.ts'
 import { drawMarks, drawOutlines } from './draw-marks.ts'
-import { drawRuler, drawTickLines } from './draw-ruler.ts'
+import { drawRuler, drawStepTint, drawTickLines } from './draw-ruler.ts'
 import { drawLabels, drawSpans, type Plate, plateOf } from './draw-spans.ts'
 import { laneTop } from './lanes.ts'
 import type { Scene } from './scene.ts'
@@ -36,6 +36,7 @@ export const drawTimeline = (
   // The spans were put without blending, so what lies behind them comes after: nearest first.
   ctx.globalCompositeOperation = 'destination-over'
   drawTickLines(ctx, scene, plot, height, ink)
+  drawStepTint(ctx, scene, plot, height, ink)
   drawGround(ctx, scene, plot, height, ink)
   ctx.globalCompositeOperation = 'source-over'
   drawLabels(ctx, labels, theme, `11px ${ink.ui}`)

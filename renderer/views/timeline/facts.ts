@@ -1,6 +1,6 @@
 import type { StoreResult } from '../../../app/protocol/store.ts'
 import { STAGES } from '../../../app/trace/stages.ts'
-import { formatBytes, formatFloat, formatInt, formatNs, formatRate } from '../../drawing/format.ts'
+import { formatBytes, formatInt, formatNs, formatPercent, formatRate } from '../../drawing/format.ts'
 import type { HoveredItem } from './scene.ts'
 
 export type Span = NonNullable<StoreResult<'spanAt'>>
@@ -58,17 +58,17 @@ export const spanFacts = (rank: number, span: Span): SpanFact[] => {
     fact('step', String(span.step), span.step),
     fact('layer', layerText(span.layer), span.layer),
     fact('start', `${formatInt(span.startNs)}\u2009ns`, span.startNs),
-    fact('duration', formatNs(span.durNs), span.durNs, `${formatInt(span.durNs)} ns`),
+    fact('duration', formatNs(span.durNs), span.durNs),
     ...(waited === null
       ? []
       : [
-          fact('waiting', formatNs(waited.waitNs), waited.waitNs, 'for the last rank to enter'),
+          fact('waiting', formatNs(waited.waitNs), waited.waitNs),
           fact('transfer', formatNs(waited.transferNs), waited.transferNs),
         ]),
     ...(span.bytes === 0
       ? []
       : [
-          fact('bytes', formatBytes(span.bytes), span.bytes, `${formatInt(span.bytes)} B`),
+          fact('bytes', formatBytes(span.bytes), span.bytes),
           ...(moving > 0
             ? [
                 fact(
@@ -114,34 +114,18 @@ export interface AreaRow {
 export const areaFacts = (rows: readonly AreaRow[], durNs: number, ranks: number): SpanFact[] => {
   const total = rows.reduce((sum, row) => sum + row.totalNs, 0)
   const waiting = rows.reduce((sum, row) => sum + row.waitNs, 0)
+  /** Share of the ranks' time in the area. */
+  const ofRanks = (ns: number): string => formatPercent(ns / Math.max(1, durNs * ranks))
   const sources = [...new Set(rows.flatMap((row) => row.provenance.split(', ')))]
   return [
     fact('time', formatNs(durNs), durNs),
     fact('ranks', String(ranks), ranks),
-    fact(
-      'in spans',
-      formatNs(total),
-      total,
-      `${formatFloat((100 * total) / Math.max(1, durNs * ranks), 1)} % of the ranks' time`,
-    ),
-    ...(waiting > 0
-      ? [
-          fact(
-            'waiting',
-            formatNs(waiting),
-            waiting,
-            `${formatFloat((100 * waiting) / Math.max(1, durNs * ranks), 1)} % of the ranks' time`,
-          ),
-        ]
-      : []),
-    ...rows.map((row) =>
-      fact(
-        row.stage,
-        formatNs(row.totalNs),
-        row.totalNs,
-        `${formatInt(row.spans)} spans${row.waitNs > 0 ? `, ${formatNs(row.waitNs)} waiting` : ''}`,
-      ),
-    ),
+    fact('in spans', formatNs(total), total, ofRanks(total)),
+    ...(waiting > 0 ? [fact('waiting', formatNs(waiting), waiting, ofRanks(waiting))] : []),
+    ...rows.flatMap((row) => [
+      fact(row.stage, formatNs(row.totalNs), row.totalNs, `in ${formatInt(row.spans)}`),
+      ...(row.waitNs > 0 ? [fact('of it waiting', formatNs(row.waitNs), row.waitNs)] : []),
+    ]),
     ...(sources.every((source) => source === 'measured')
       ? []
       : [fact('provenance', sources.join(', '), sources.join(', '))]),

@@ -168,7 +168,7 @@ describe('the totals of an area', () => {
   it('name the waiting and its share of the ranks', () => {
     const facts = areaFacts(rows, 5000, 2)
     expect(facts.find((f) => f.label === 'waiting')).toMatchObject({ copy: '1500' })
-    expect(facts.find((f) => f.label === 'in spans')?.note).toContain('80.0 %')
+    expect(facts.find((f) => f.label === 'in spans')?.note).toBe('80.0\u2009%')
     expect(facts.some((f) => f.label === 'provenance')).toBe(false)
   })
 
