@@ -6,6 +6,8 @@ export default defineConfig({
   // Each test starts an Electron with four processes of its own; two cores carry one at a time.
   workers: 1,
   timeout: 90_000,
+  // A machine that also compiles answers late; what never comes still fails.
+  expect: { timeout: 15_000 },
   retries: 0,
   forbidOnly: true,
   reporter:

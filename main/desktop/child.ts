@@ -57,18 +57,17 @@ export const deathOf = (code: number, gone: Gone | undefined): Death => {
 }
 
 /** What happened, as one sentence. */
-export const deathSentence = (name: ProcessName, death: Death, lastWords: string): string => {
-  const said = lastWords === '' ? '' : ` Its last message: ${lastWords}`
+export const deathSentence = (name: ProcessName, death: Death): string => {
   switch (death.how) {
     case 'exit':
-      return `The ${name} process ended unexpectedly (exit code ${death.code}).${said}`
+      return `The ${name} process ended unexpectedly (exit code ${death.code}).`
     case 'killed':
       return `The ${name} process was killed (signal ${death.code}).`
     case 'crashed':
-      return `The ${name} process crashed (code ${death.code}).${said}`
+      return `The ${name} process crashed (code ${death.code}).`
     case 'memory':
       return `The ${name} process ran out of memory.`
     case 'launch':
-      return `The ${name} process could not be started.${said}`
+      return `The ${name} process could not be started.`
   }
 }

@@ -3,8 +3,8 @@ import { app, MessageChannelMain, type MessagePortMain, type UtilityProcess, uti
 import { type Child, type Death, deathOf, type Forge, type Gone, type ProcessName } from './child.ts'
 
 const SCRIPTS: Readonly<Record<ProcessName, string>> = { engine: 'engine-host.js', store: 'store-host.js' }
-/** `exit` alone cannot tell a crash from an end (it says 0 after SIGSEGV); `child-process-gone` comes within a few ms. */
-const DETAIL_MS = 100
+/** `exit`, `child-process-gone` and the last of stderr come within a few ms of each other, in any order. */
+const SETTLE_MS = 100
 const LAST_WORDS = 500
 
 /** Tail of what a process writes to stderr, passed on to ours. */
@@ -14,8 +14,12 @@ const tailOf = (stream: NodeJS.ReadableStream | null): (() => string) => {
     process.stderr.write(data)
     tail = (tail + data.toString('utf8')).slice(-LAST_WORDS)
   })
-  return () => tail.trim().split('\n').at(-1)?.trim() ?? ''
+  return () => lastLine(tail)
 }
+
+/** Without the prefix that our processes put before their sentences. */
+const lastLine = (text: string): string =>
+  (text.trim().split('\n').at(-1) ?? '').replace(/^dcpscope \w+: /, '').trim()
 
 const childOf = (process_: UtilityProcess, serviceName: string): Child<MessagePortMain> => {
   const lastWords = tailOf(process_.stderr)
@@ -24,16 +28,18 @@ const childOf = (process_: UtilityProcess, serviceName: string): Child<MessagePo
   let gone: Gone | undefined
   let over = false
 
-  const report = (code: number): void => {
+  const reportSoon = (code: number): void => {
     if (over) return
     over = true
-    app.off('child-process-gone', onGone)
-    for (const listener of listeners) listener(deathOf(code, gone))
+    setTimeout(() => {
+      app.off('child-process-gone', onGone)
+      for (const listener of listeners) listener(deathOf(code, gone))
+    }, SETTLE_MS)
   }
   const onGone = (_event: unknown, details: Electron.Details): void => {
     if (details.name !== serviceName && details.serviceName !== serviceName) return
     gone = details
-    report(details.exitCode)
+    reportSoon(details.exitCode)
   }
   app.on('child-process-gone', onGone)
   process_.on('spawn', () => {
@@ -41,7 +47,7 @@ const childOf = (process_: UtilityProcess, serviceName: string): Child<MessagePo
   })
   process_.on('exit', (code) => {
     pid = undefined
-    setTimeout(() => report(code), DETAIL_MS)
+    reportSoon(code)
   })
 
   return {

@@ -46,10 +46,12 @@ export const supervised = <C, E extends { type: string }, P>(
     options.onState(next)
   }
 
-  const bury = (sentence: string): void => {
+  const bury = (child: Child<P>, sentence: string): void => {
     life?.stop()
     life = undefined
-    enter({ status: 'crashed', message: options.onDeath(sentence) })
+    const said = child.lastWords()
+    const message = options.onDeath(sentence)
+    enter({ status: 'crashed', message: said === '' ? message : `${message} Its last message: ${said}` })
   }
 
   const receive = (child: Child<P>, message: unknown): void => {
@@ -73,14 +75,14 @@ export const supervised = <C, E extends { type: string }, P>(
     const child = options.fork()
     life = beat(child, (sentence) => {
       child.kill()
-      bury(sentence)
+      bury(child, sentence)
     })
     const current = life
     child.onMessage((message) => {
       if (life === current) receive(child, message)
     })
     child.onGone((death) => {
-      if (life === current) bury(deathSentence(name, death, child.lastWords()))
+      if (life === current) bury(child, deathSentence(name, death))
     })
     enter({ status: 'starting' })
   }

@@ -35,6 +35,10 @@ export interface Supervisor<P> {
 
 export const refusal = (message: string): CommandResult => ({ ok: false, message, issues: [] })
 
+/** Longer than the death of a process takes to be told. */
+export const DEATH_NOTICE_MS = 2000
+const LINE_BROKE = 'The line between engine and store broke.'
+
 const KEPT_NOTHING = 'No run was in progress and nothing is lost.'
 
 const keptOf = (run: OpenRun | null): string =>
@@ -60,7 +64,10 @@ export const createSupervisor = <P>(options: SupervisorOptions<P>): Supervisor<P
     onEvent: (event) => {
       if (event.type === 'ready')
         runtime = { ...runtime, engine: event.version, device: `CPU, ${event.cores} cores, ${event.simd}` }
-      runs.take(event)
+      // The engine sees its line to a dying store break before the death itself is known here.
+      if (event.type === 'ended' && event.status === 'interrupted')
+        setTimeout(() => lineBroke(event.runId, event.error ?? LINE_BROKE), DEATH_NOTICE_MS)
+      else runs.take(event)
       if (event.type === 'ready') publish()
     },
     onState: () => publish(),
@@ -90,6 +97,13 @@ export const createSupervisor = <P>(options: SupervisorOptions<P>): Supervisor<P
     },
     complain: options.complain,
   })
+
+  /** The engine lost the store, and no death of the store has ended the run meanwhile. */
+  const lineBroke = (runId: string, reason: string): void => {
+    if (runs.active()?.id !== runId) return
+    const run = runs.interrupt(reason)
+    if (run !== null) store.post({ type: 'interrupt', bundle: run.bundle, reason })
+  }
 
   const settle = (id: number, result: CommandResult): void => {
     opening.get(id)?.(result)

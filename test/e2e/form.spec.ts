@@ -19,6 +19,15 @@ test('a wrong configuration shows the path and the rule, and cannot be started',
   expect(bundlesOf(dataDir)).toEqual([])
 })
 
+test('the configuration is copied as JSON that runs', async ({ desk: { app, page } }) => {
+  await waitReady(page, 'engine')
+  await field(page, 'workload.steps').fill('3')
+  await page.getByTestId('copy-config').click()
+  const copied = async (): Promise<string> => app.evaluate(async ({ clipboard }) => clipboard.readText())
+  await expect.poll(copied).toContain('"steps": 3')
+  expect(await invoke(page, 'startRun', { config: JSON.parse(await copied()) })).toMatchObject({ ok: true })
+})
+
 test('the main process refuses what the form would not let through', async ({ desk: { page, dataDir } }) => {
   await waitReady(page, 'engine')
   for (const [config, path, message] of [

@@ -35,6 +35,24 @@ test.describe('a page that crashes', () => {
   })
 })
 
+test('a page that does not answer is asked about once and goes on when the person waits', async ({
+  desk: { app, page },
+}) => {
+  await app.evaluate(({ BrowserWindow, dialog }) => {
+    Reflect.set(globalThis, 'asked', [])
+    Reflect.set(dialog, 'showMessageBox', async (_window: unknown, options: { buttons: string[] }) => {
+      Reflect.get(globalThis, 'asked').push(options.buttons)
+      return { response: 1, checkboxChecked: false }
+    })
+    const contents = BrowserWindow.getAllWindows()[0]?.webContents
+    contents?.emit('unresponsive')
+    contents?.emit('unresponsive')
+  })
+  await page.evaluate('window.stays = 1')
+  expect(await app.evaluate(() => Reflect.get(globalThis, 'asked'))).toEqual([['Load again', 'Wait', 'Quit']])
+  expect(await page.evaluate('window.stays')).toBe(1)
+})
+
 test('closing the window in the middle of a run stops it and leaves a readable bundle', async ({ desk }) => {
   await startLongRun(desk.page)
   const closed = desk.app.waitForEvent('close')

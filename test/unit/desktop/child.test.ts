@@ -24,11 +24,11 @@ describe('the death of a process', () => {
     expect(deathOf(code, gone)).toEqual(death)
   })
 
-  it('becomes a sentence that names the process, the code and its last words', () => {
-    expect(deathSentence('engine', { how: 'exit', code: 3 }, 'the addon is missing')).toBe(
-      'The engine process ended unexpectedly (exit code 3). Its last message: the addon is missing',
+  it('becomes a sentence that names the process and the code', () => {
+    expect(deathSentence('engine', { how: 'exit', code: 3 })).toBe(
+      'The engine process ended unexpectedly (exit code 3).',
     )
-    expect(deathSentence('store', { how: 'killed', code: 9 }, '')).toBe(
+    expect(deathSentence('store', { how: 'killed', code: 9 })).toBe(
       'The store process was killed (signal 9).',
     )
   })

@@ -11,6 +11,8 @@ export interface FakeChild extends Child<string> {
   readonly name: ProcessName
   readonly received: Received[]
   readonly killed: boolean
+  /** What `lastWords` gives. */
+  words: string
   say(message: unknown): void
   die(death: Death): void
 }
@@ -39,7 +41,10 @@ const fakeChild = (name: ProcessName, pid: number): FakeChild => {
     kill: () => {
       killed = true
     },
-    lastWords: () => '',
+    words: '',
+    lastWords() {
+      return this.words
+    },
     say: (message) => {
       for (const listener of listeners) listener(message)
     },

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type DesktopState, desktopStateSchema } from '../../../app/protocol/desktop.ts'
 import { parseRunConfig } from '../../../app/run/parse.ts'
 import { HEARTBEAT_MS, MISSED_PINGS, START_MS } from '../../../main/desktop/supervised.ts'
-import { createSupervisor, type EngineStart } from '../../../main/desktop/supervisor.ts'
+import { createSupervisor, DEATH_NOTICE_MS, type EngineStart } from '../../../main/desktop/supervisor.ts'
 import { type FakeChild, fakeForge, types } from './fake-forge.ts'
 
 const READY = { type: 'ready', version: '0.1.0', cores: 2, simd: 'avx2', memoryAvailableBytes: 1e9 }
@@ -151,6 +151,17 @@ describe('death of the engine', () => {
     expect(types(forge.latest('store'))).not.toContain('interrupt')
   })
 
+  it('ends its message with what the process said last', () => {
+    const { forge, supervisor } = desk()
+    supervisor.start()
+    forge.latest('engine').words = 'the native engine is missing'
+    forge.latest('engine').die({ how: 'exit', code: 3 })
+    const { engine } = supervisor.state()
+    expect(engine.status === 'crashed' && engine.message).toMatch(
+      /exit code 3.*Its last message: the native engine is missing$/,
+    )
+  })
+
   it('is undone by a restart with a new channel, after which a run completes', () => {
     const { forge, supervisor } = running()
     forge.latest('engine').die(KILLED)
@@ -185,6 +196,35 @@ describe('death of the store', () => {
     expect(store.status === 'crashed' && store.message).toMatch(/crashed .*r1.*Restart the store/)
     expect(lastRun).toMatchObject({ id: 'r1', status: 'interrupted' })
     expect(marked).toEqual([['/runs/r1.dcp', 'The store process crashed (code 11).']])
+  })
+
+  const LINE_BROKE = { type: 'ended', runId: 'r1', status: 'interrupted', error: 'the store is gone' }
+
+  it('is told even when the engine has seen its line break first', () => {
+    const { forge, supervisor, marked } = running()
+    forge.latest('engine').say(LINE_BROKE)
+    expect(supervisor.state().activeRun?.id).toBe('r1')
+    forge.latest('store').die(KILLED)
+    const { store, lastRun } = supervisor.state()
+    expect(store.status === 'crashed' && store.message).toContain('r1 is over and marked interrupted')
+    expect(lastRun).toMatchObject({
+      status: 'interrupted',
+      error: 'The store process was killed (signal 9).',
+    })
+    expect(marked).toHaveLength(1)
+    vi.advanceTimersByTime(DEATH_NOTICE_MS)
+    expect(marked).toHaveLength(1)
+  })
+
+  it('is not needed for a broken line to end the run', () => {
+    const { forge, supervisor } = running()
+    forge.latest('engine').say(LINE_BROKE)
+    vi.advanceTimersByTime(DEATH_NOTICE_MS)
+    expect(supervisor.state()).toMatchObject({
+      activeRun: null,
+      lastRun: { id: 'r1', status: 'interrupted', error: 'the store is gone' },
+    })
+    expect(types(forge.latest('store'))).toContain('interrupt')
   })
 
   it('answers openings that wait for it', async () => {
