@@ -137,7 +137,8 @@ export const areaSql = (startNs: number, endNs: number, ranks: readonly number[]
   const [from, to] = [Math.floor(startNs), Math.ceil(endNs)]
   return `SELECT stage, count(*) AS spans,
   sum(least(start_ns + dur_ns, ${to}) - greatest(start_ns, ${from}))::DOUBLE AS total,
-  sum(greatest(0, least(last_enter_ns, ${to}) - greatest(enter_ns, ${from})))::DOUBLE AS waiting,
+  sum(greatest(0, least(last_enter_ns, ${to}) - greatest(enter_ns, ${from})))
+    FILTER (WHERE enter_ns IS NOT NULL AND last_enter_ns IS NOT NULL)::DOUBLE AS waiting,
   string_agg(DISTINCT provenance::VARCHAR, ', ') AS provenance
 FROM spans WHERE start_ns < ${to} AND start_ns + dur_ns > ${from} AND rank IN (${ranks.map(Math.floor).join(', ')})
 GROUP BY stage ORDER BY total DESC`

@@ -1,6 +1,7 @@
+import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { areaFacts, areaRows } from '../../../renderer/views/timeline/facts.ts'
+import { areaFacts, areaRows, areaSql } from '../../../renderer/views/timeline/facts.ts'
 import { lanesOf, laneTop, scrollToLane } from '../../../renderer/views/timeline/lanes.ts'
 import { layerStarts } from '../../../renderer/views/timeline/layer-starts.ts'
 import { FIRST_LOOK, type Look, toggledMark, toggledStage } from '../../../renderer/views/timeline/look.ts'
@@ -163,6 +164,31 @@ describe('the totals of an area', () => {
       ['lse_all_gather', '12', 2000, 1500, 'measured'],
     ],
     truncated: false,
+  })
+
+  it('count the parts of spans and of waiting that lie inside, on the given ranks', async () => {
+    const duck = await DuckDBInstance.create()
+    const connection = await duck.connect()
+    await connection.run(`CREATE TABLE spans AS FROM (VALUES
+      (0, 'decode_attn', 0, 100, NULL, NULL, 'measured'),
+      (0, 'merge', 100, 50, NULL, NULL, 'measured'),
+      (0, 'lse_all_gather', 150, 100, 150, 190, 'scaled'),
+      (0, 'lse_all_gather', 500, 100, 500, 550, 'measured'),
+      (1, 'decode_attn', 0, 1000, NULL, NULL, 'measured')
+    ) AS t(rank, stage, start_ns, dur_ns, enter_ns, last_enter_ns, provenance)`)
+    const answer = await connection.runAndReadAll(areaSql(50, 170, [0]))
+    const rows = areaRows({ columns: answer.columnNames(), rows: answer.getRowsJson(), truncated: false })
+    expect(new Map(rows.map((row) => [row.stage, row]))).toEqual(
+      new Map([
+        ['decode_attn', { stage: 'decode_attn', spans: 1, totalNs: 50, waitNs: 0, provenance: 'measured' }],
+        ['merge', { stage: 'merge', spans: 1, totalNs: 50, waitNs: 0, provenance: 'measured' }],
+        [
+          'lse_all_gather',
+          { stage: 'lse_all_gather', spans: 1, totalNs: 20, waitNs: 20, provenance: 'scaled' },
+        ],
+      ]),
+    )
+    duck.closeSync()
   })
 
   it('name the waiting and its share of the ranks', () => {
