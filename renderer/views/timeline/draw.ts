@@ -1,6 +1,6 @@
 import { type Ink, inkOf } from '../../drawing/ink.ts'
 import { rankPainter } from '../../drawing/rank-fill.ts'
-import { rankInk, type Theme } from '../../theme/colours.ts'
+import { rankColour, rankInk, rankPattern, type Theme } from '../../theme/colours.ts'
 import { drawMarks, drawOutlines } from './draw-marks.ts'
 import { drawRuler, drawStepTint, drawTickLines } from './draw-ruler.ts'
 import { drawLabels, drawSpans, type Plate, plateOf } from './draw-spans.ts'
@@ -94,6 +94,11 @@ const drawLaneLabels = (
     const chip = Math.min(20, lanes.laneHeight)
     const middle = y + lanes.laneHeight / 2
     paint(rank, 8, middle - chip / 2, 22, chip)
+    // The number stays readable on the hatch of ranks beyond the sixteenth.
+    if (rankPattern(rank) !== 0) {
+      ctx.fillStyle = rankColour(rank, theme)
+      ctx.fillRect(11, middle - 7, 16, 14)
+    }
     ctx.font = `11px ${ink.mono}`
     ctx.textAlign = 'center'
     ctx.fillStyle = rankInk(rank, theme)
