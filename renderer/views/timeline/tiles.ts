@@ -36,8 +36,8 @@ export const tilesOver = (range: TimeRange, level: number): TileKey[] => {
   return Array.from({ length: last - first + 1 }, (_, i) => ({ level, index: first + i }))
 }
 
-/** Bytes that a tile holds: six 4-byte, three 8-byte columns and one of 1 byte. */
-const bytesOf = (tile: SpanTile): number => tile.rank.length * 45 + 500
+/** Bytes that a tile holds: four 4-byte columns, four 8-byte ones and one of 1 byte. */
+const bytesOf = (tile: SpanTile): number => tile.rank.length * 49 + 500
 
 /** A tile, of which only the part in `range` is to be drawn. */
 export interface TilePiece {
