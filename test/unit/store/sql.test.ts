@@ -85,6 +85,12 @@ describe('a query', () => {
     expect(existsSync('out.csv')).toBe(false)
   })
 
+  it('cannot write into the bundle either, not even by what it explains', async () => {
+    const path = join(scratch.path, 'run.dcp', 'out.csv')
+    await expect(query(`EXPLAIN ANALYZE COPY (SELECT 1) TO '${path}'`)).rejects.toThrow(/read-only/)
+    expect(existsSync(path)).toBe(false)
+  })
+
   it('cannot read a file outside of the bundle', async () => {
     const path = join(scratch.path, 'secret.csv')
     await expect(query(`SELECT * FROM read_csv('${path}')`)).rejects.toThrow(/disabled by configuration/)
