@@ -63,11 +63,13 @@ export class PartWriter {
     this.#bytes += chunkBytes(chunk)
   }
 
-  /** Writes what was added before the call; one flush at a time. Rejects with the first failure. */
+  /**
+   * Writes what was added before the call; one flush at a time. After a failure, which loses rows, every flush
+   * rejects with it: nobody may take the parts for whole.
+   */
   flush(): Promise<void> {
-    const next = this.#flushing.then(() => this.#flushNow())
-    this.#flushing = next.catch(() => {})
-    return next
+    this.#flushing = this.#flushing.then(() => this.#flushNow())
+    return this.#flushing
   }
 
   async #flushNow(): Promise<void> {
@@ -141,7 +143,9 @@ export class PartWriter {
   }
 
   async close(): Promise<void> {
-    await this.#flushing
+    await this.#flushing.catch(() => {
+      // Whoever flushed was told.
+    })
     for (const lane of this.#lanes) lane.closeSync()
     this.#instance.closeSync()
   }

@@ -66,6 +66,16 @@ describe('parts', () => {
     expect(readdirSync(scratch.path)).toEqual([])
   })
 
+  it('that could not be written are not forgotten by a later flush', async () => {
+    parts.add(spanChunk(0, evenSpans(10)))
+    rmSync(scratch.path, { recursive: true })
+    const first = parts.flush()
+    await expect(first).rejects.toThrow(/ENOENT/)
+    mkdirSync(scratch.path)
+    parts.add(spanChunk(0, evenSpans(10)))
+    await expect(parts.flush()).rejects.toThrow(/ENOENT/)
+  })
+
   it('never make a removed bundle anew', async () => {
     const add = (): void => {
       for (const rank of [0, 1]) parts.add(spanChunk(rank, evenSpans(10)))
