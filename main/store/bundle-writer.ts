@@ -65,17 +65,16 @@ export class BundleWriter {
     onFailed: (problem: string) => void,
   ): Promise<BundleWriter> {
     const running: Manifest = { ...manifest, status: 'running', writer: ownWriter() }
-    prepareFolder(bundle)
+    // First, so that no wait lies between the manifest on disk and the writer that stands behind it.
+    const parts = await PartWriter.open(bundle)
     try {
-      const size = Math.max(RESERVE_BYTES, 4 * JSON.stringify(running).length)
-      // Random bytes, so that a compressing file system sets them aside as well.
-      writeFileSync(reserveFile(bundle), randomBytes(size))
-      writeManifest(bundle, running)
+      prepareFolder(bundle)
+      writeBegin(bundle, running)
     } catch (error) {
-      rmSync(reserveFile(bundle), { force: true })
+      await parts.close()
       throw writeProblem(error, bundle)
     }
-    return new BundleWriter(id, bundle, running, await PartWriter.open(bundle), onFailed)
+    return new BundleWriter(id, bundle, running, parts, onFailed)
   }
 
   get manifest(): Manifest {
@@ -211,14 +210,23 @@ export class BundleWriter {
 /** Space that is given back when the disk is full, so that the manifest can still be written. */
 const reserveFile = (bundle: string): string => join(bundle, temporaryName('reserve'))
 
+/** The reserve and the first manifest. */
+const writeBegin = (bundle: string, manifest: Manifest): void => {
+  const size = Math.max(RESERVE_BYTES, 4 * JSON.stringify(manifest).length)
+  try {
+    // Random bytes, so that a compressing file system sets them aside as well.
+    writeFileSync(reserveFile(bundle), randomBytes(size))
+    writeManifest(bundle, manifest)
+  } catch (error) {
+    rmSync(reserveFile(bundle), { force: true })
+    throw error
+  }
+}
+
 const withoutWriter = ({ writer: _, ...manifest }: Manifest): Manifest => manifest
 
 const prepareFolder = (bundle: string): void => {
-  try {
-    mkdirSync(bundle, { recursive: true })
-    if (readdirSync(bundle).length === 0) return
-  } catch (error) {
-    throw writeProblem(error, bundle)
-  }
-  throw new StoreProblem(`the folder of a new run must be new or empty: ${bundle}`)
+  mkdirSync(bundle, { recursive: true })
+  if (readdirSync(bundle).length > 0)
+    throw new StoreProblem(`the folder of a new run must be new or empty: ${bundle}`)
 }

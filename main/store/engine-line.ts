@@ -16,6 +16,8 @@ export interface EngineLineDeps {
   changed(writer: BundleWriter): void
   /** The bundle is closed. */
   ended(writer: BundleWriter): void
+  /** The engine has left, and no bundle of its is open any more. */
+  gone(): void
 }
 
 export const ENGINE_GONE = 'the engine stopped without an end; everything that it had sent is kept'
@@ -34,7 +36,10 @@ export class EngineLine {
     port.onMessage((message) => this.#then(() => this.#take(message)))
     port.onClose(() => {
       this.#closed = true
-      this.#then(() => this.#leave(ENGINE_GONE))
+      this.#then(async () => {
+        await this.#leave(ENGINE_GONE)
+        deps.gone()
+      })
     })
   }
 

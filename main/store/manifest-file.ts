@@ -72,7 +72,14 @@ const textOf = (error: unknown): string => (error instanceof Error ? error.messa
 
 const exists = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined
 
+/** Whether a folder holds anything that claims to be a bundle. */
+export const hasManifest = (bundle: string): boolean => exists(join(bundle, MANIFEST_FILE))
+
 export const ownWriter = (): NonNullable<Manifest['writer']> => ({ pid: process.pid, host: hostname() })
+
+/** Whether this process wrote the manifest; another host may have a process of the same number. */
+export const isOwn = ({ writer }: Manifest): boolean =>
+  writer?.pid === process.pid && writer.host === hostname()
 
 /**
  * Whether the process that wrote a `running` manifest may still be alive. A process of another host cannot be

@@ -31,7 +31,13 @@ export class SpanLoader {
       const fresh = parts.filter((part) => part.rank === rank && !loaded.has(part.path))
       if (fresh.length === 0) continue
       for (const part of fresh) checkPart(part.path)
-      await this.#read(fresh, index)
+      try {
+        await this.#read(fresh, index)
+      } catch (error) {
+        // Some of its spans may be in the index by now: the next call begins anew instead of adding them twice.
+        this.#ranks.delete(rank)
+        throw error
+      }
       for (const part of fresh) loaded.add(part.path)
     }
   }

@@ -18,7 +18,7 @@ import { BundleWriter } from './bundle-writer.ts'
 import { ClientLine } from './client-line.ts'
 import { openDuck, withConnection } from './duck.ts'
 import { ENGINE_GONE, EngineLine } from './engine-line.ts'
-import { interrupted, readManifest, writeManifest, writerMayLive } from './manifest-file.ts'
+import { interrupted, isOwn, readManifest, writeManifest, writerMayLive } from './manifest-file.ts'
 import { isMissing, problemText, StoreProblem } from './problem.ts'
 import { answerRun, parsedParams, RunBundle, runParams } from './run-bundle.ts'
 import { runTitle } from './run-title.ts'
@@ -60,9 +60,9 @@ export class Store {
         this.#dirty.delete(writer)
         this.#push(writer.progress)
       },
+      gone: () => this.#engines.delete(line),
     })
     this.#engines.add(line)
-    port.onClose(() => this.#engines.delete(line))
   }
 
   attachClient(port: Port): void {
@@ -160,8 +160,7 @@ export class Store {
     const writer = this.#writers.get(folder)
     if (writer !== undefined) return writer.manifest
     const manifest = readManifest(folder)
-    const own = manifest.writer?.pid === process.pid
-    if (manifest.status !== 'running' || (!own && writerMayLive(manifest))) return manifest
+    if (manifest.status !== 'running' || (!isOwn(manifest) && writerMayLive(manifest))) return manifest
     const ended = interrupted(manifest, WRITER_GONE)
     try {
       writeManifest(folder, ended)
@@ -174,8 +173,9 @@ export class Store {
   async #bundle(id: string): Promise<RunBundle> {
     const folder = this.#folderOf.get(id)
     if (folder === undefined) throw new StoreProblem('no such run')
-    const open = this.#bundles.get(id)
-    const bundle = open ?? new RunBundle(id, folder, await this.#instance(), () => this.#manifest(folder))
+    // No wait between the look and the entry: requests that come together share one bundle.
+    const duck = await this.#instance()
+    const bundle = this.#bundles.get(id) ?? new RunBundle(id, folder, duck, () => this.#manifest(folder))
     this.#bundles.delete(id)
     this.#bundles.set(id, bundle)
     for (const [oldest] of this.#bundles) {

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -91,6 +91,31 @@ describe('opening a bundle', () => {
     await expect(store.request('spanTile', tile)).rejects.toThrow(sentence)
   })
 
+  it('counts no span twice after a part could not be read', async () => {
+    const engine = fakeEngine()
+    store.attachEngine(engine.storeEnd)
+    engine.begin(folder())
+    const part = (number: number): string => join(folder(), 'spans', 'rank=0', `part-00000${number}.parquet`)
+    engine.chunk(spanChunk(0, evenSpans(30_000)))
+    await expect.poll(() => existsSync(part(1)), { timeout: 20_000 }).toBe(true)
+    engine.chunk(
+      spanChunk(
+        0,
+        evenSpans(500).map((span) => ({ ...span, start: 300_000 + span.start })),
+      ),
+    )
+    engine.end()
+    await engine.reply('closed')
+    const whole = readFileSync(part(2))
+    const spoiled = Buffer.from(whole)
+    spoiled.fill(0xff, 4, whole.length - 8 - whole.readUInt32LE(whole.length - 8))
+    writeFileSync(part(2), spoiled)
+    const tile = { run: 'run-1', ranks: [0], startNs: 0, endNs: 1e9, buckets: 1 }
+    for (const _ of [1, 2]) await expect(store.request('spanTile', tile)).rejects.toThrow()
+    writeFileSync(part(2), whole)
+    expect((await store.request('spanTile', tile)).count).toEqual(Int32Array.of(30_500))
+  })
+
   it('skips what a killed writer left under temporary names', async () => {
     const engine = fakeEngine()
     store.attachEngine(engine.storeEnd)
@@ -162,6 +187,7 @@ describe('a bundle that says running', () => {
   it.each([
     ['lives on this host', { pid: 1, host: hostname() }],
     ['is on a host that cannot be looked at', { pid: GONE, host: 'elsewhere' }],
+    ['has the number of this process on another host', { pid: process.pid, host: 'elsewhere' }],
   ])('stays running when its writer %s', async (_, writer) => {
     bundleWith(running(writer))
     expect(await openedOrRefused(folder())).toBe('opened')

@@ -55,6 +55,42 @@ describe('a line of the engine', () => {
     expect(readdirSync(bundle())).toEqual(['notes.txt'])
   })
 
+  it('is refused the folder of a killed run without a loss to it', async () => {
+    mkdirSync(bundle())
+    writeFileSync(join(bundle(), '.reserve.tmp'), 'set aside')
+    const engine = attached()
+    engine.begin(bundle())
+    await engine.reply('failed')
+    expect(readdirSync(bundle())).toEqual(['.reserve.tmp'])
+  })
+
+  it('has its run listed as running from the first moment on', async () => {
+    await store.handle({ type: 'runsFolder', folder: scratch.path })
+    const engine = attached()
+    engine.begin(bundle())
+    engine.chunk(stepChunk(0, 1, () => 0))
+    const seen = new Set<string>()
+    while (engine.replies.length === 0) {
+      for (const { status } of await store.request('listRuns', {})) seen.add(status)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect([...seen]).toEqual(['running'])
+    expect(readManifest(bundle()).status).toBe('running')
+  })
+
+  it('that breaks is waited for when the store closes', async () => {
+    const engine = attached()
+    engine.begin(bundle())
+    engine.chunk(spanChunk(0, evenSpans(300)))
+    await engine.acks(1)
+    engine.port.close()
+    // The store has seen the end of the line, but not yet closed the bundle.
+    await new Promise((resolve) => setImmediate(resolve))
+    await new Promise((resolve) => setImmediate(resolve))
+    await store.close()
+    expect(readManifest(bundle())).toMatchObject({ status: 'interrupted' })
+  })
+
   it('may use a folder that is empty', async () => {
     mkdirSync(bundle())
     const engine = attached()
