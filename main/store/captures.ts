@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { dumpInfo } from '../../app/dump/dump.ts'
+import { vectorError } from '../../app/lse/error.ts'
 import type { StoreParams, StoreResult } from '../../app/protocol/store.ts'
 import type { RunConfig } from '../../app/run/config.ts'
 import { type CaptureRef, captureFolder } from './bundle-files.ts'
@@ -118,26 +119,14 @@ const errors = async (files: CaptureFiles, reference: TensorFile): Promise<Float
       const merged = await file.values('merged', row * kept * width, kept * width)
       for (let place = 0; place < kept; place++) {
         const head = rank * kept + place
-        found[row * heads + head] = relativeError(
+        found[row * heads + head] = vectorError(
           merged.subarray(place * width, (place + 1) * width),
           expected.subarray(head * width, (head + 1) * width),
-        )
+        ).relative
       }
     }
   }
   return found
-}
-
-/** ||got - want|| / ||want||; with a reference of 0 only 0 is right. */
-const relativeError = (got: Float64Array, want: Float64Array): number => {
-  let [difference, norm] = [0, 0]
-  for (let i = 0; i < want.length; i++) {
-    const expected = want[i] ?? 0
-    difference += ((got[i] ?? 0) - expected) ** 2
-    norm += expected ** 2
-  }
-  if (norm === 0) return difference === 0 ? 0 : difference / norm
-  return Math.sqrt(difference / norm)
 }
 
 export const mergeRow = (
