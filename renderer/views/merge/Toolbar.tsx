@@ -25,7 +25,7 @@ export const Toolbar = ({ run, captured, capture, row, head }: Props) => {
   const toHead = (next: number): void => select({ head: within(Math.trunc(next), heads) })
   useViewKeys((event) => {
     const move = arrowMove(event.code)
-    if (move === null) return false
+    if (move === null || capture === null) return false
     if (move.rows !== 0) toRow(row + move.rows)
     else toHead(head + move.heads)
     return true

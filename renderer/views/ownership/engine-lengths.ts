@@ -7,16 +7,23 @@ export interface EngineLengths {
   readonly localLens: readonly number[]
 }
 
-/** Lengths of `request` out of the row statistics of one step; null when it has no rows there. */
-export const engineLengths = (rows: StoreResult<'rows'>, request: number): EngineLengths | null => {
-  const localLens: number[] = []
+/**
+ * Lengths of `request` out of the row statistics of one step; null while a rank has no rows there, as each
+ * rank's are written on their own while a run goes on.
+ */
+export const engineLengths = (
+  rows: StoreResult<'rows'>,
+  request: number,
+  ranks: number,
+): EngineLengths | null => {
+  const localLens = new Array<number>(ranks).fill(-1)
   let globalLen = -1
   for (let i = 0; i < rows.request.length; i++) {
     if (rows.request[i] !== request) continue
     globalLen = Math.max(globalLen, rows.globalLen[i] ?? -1)
     localLens[rows.rank[i] ?? 0] = rows.localLen[i] ?? 0
   }
-  return globalLen < 0 ? null : { globalLen, localLens }
+  return localLens.includes(-1) ? null : { globalLen, localLens }
 }
 
 /** Whether the engine's lengths are those that the ownership rule gives. */

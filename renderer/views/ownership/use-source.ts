@@ -51,8 +51,9 @@ const useRunPart = () => {
     steps: open.steps,
     step: inRange(step, open.steps, open.steps - 1),
   }
-  const rows = requests * config.workload.qLen * config.parallel.dcpSize
-  return { config, part, rows, status: open.manifest.status }
+  const ranks = config.parallel.dcpSize
+  const rows = requests * config.workload.qLen * ranks
+  return { config, part, ranks, rows, status: open.manifest.status }
 }
 
 interface StepOfRun {
@@ -89,9 +90,9 @@ export const useShown = (): Shown => {
     fields,
     pages: tableFits ? (table.answer?.data.pages ?? null) : null,
     recorded:
-      part === null || rows.answer === null || !isOf(rows.answer.params, at)
+      run === null || rows.answer === null || !isOf(rows.answer.params, at)
         ? null
-        : engineLengths(rows.answer.data, part.request),
+        : engineLengths(rows.answer.data, run.part.request, run.ranks),
     error: table.error ?? rows.error,
   }
 }

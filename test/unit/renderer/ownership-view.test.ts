@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { globalIndex, localLengths, owner } from '../../../app/dcp/ownership.ts'
 import { parseRunConfig } from '../../../app/run/parse.ts'
+import { engineLengths, lengthsAgree } from '../../../renderer/views/ownership/engine-lengths.ts'
 import { factsOf } from '../../../renderer/views/ownership/facts.ts'
 import {
   cardPlace,
@@ -272,6 +273,40 @@ describe('the source of the picture', () => {
     ['', null],
   ])('reads the token that %j asks for', (text, token) => {
     expect(tokenFromText(text, 100_000)).toBe(token)
+  })
+})
+
+describe('the lengths that the engine recorded', () => {
+  const statistics = (ranks: readonly number[]) => {
+    const filled = (value: number): Int32Array<ArrayBuffer> => new Int32Array(ranks.length).fill(value)
+    return {
+      rank: Int32Array.from(ranks),
+      request: filled(2),
+      qIndex: filled(0),
+      globalLen: filled(101),
+      localLen: Int32Array.from(ranks, (rank) => (rank === 0 ? 26 : 25)),
+      visibleKeys: filled(25),
+      empty: new Uint8Array(ranks.length),
+      outNan: filled(0),
+      outInf: filled(0),
+      outAbsmax: new Float32Array(ranks.length),
+      lseNan: filled(0),
+      lseMin: new Float32Array(ranks.length),
+      lseMax: new Float32Array(ranks.length),
+    }
+  }
+  const rule = localLengths(101, { dcp: 4, interleave: 1 })
+
+  it('agree with the rule when every rank has its share', () => {
+    const recorded = engineLengths(statistics([0, 1, 2, 3]), 2, 4)
+    expect(recorded).toEqual({ globalLen: 101, localLens: [26, 25, 25, 25] })
+    expect(recorded !== null && lengthsAgree(recorded, 101, rule)).toBe(true)
+    expect(recorded !== null && lengthsAgree(recorded, 102, rule)).toBe(false)
+  })
+
+  it('are not known while a rank is not written yet, nor for another request', () => {
+    expect(engineLengths(statistics([0, 1, 3]), 2, 4)).toBeNull()
+    expect(engineLengths(statistics([0, 1, 2, 3]), 1, 4)).toBeNull()
   })
 })
 
