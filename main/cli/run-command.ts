@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
 import type { EngineEvent } from '../../app/protocol/engine.ts'
 import type { RunConfig } from '../../app/run/config.ts'
 import type { Manifest } from '../../app/trace/manifest.ts'
-import { readManifest } from '../store/manifest-file.ts'
+import { hasManifest, readManifest } from '../store/manifest-file.ts'
 import { type BundleFolder, chooseBundle } from './bundle-folder.ts'
 import { type EngineProcess, startEngine } from './engine-process.ts'
 import { CliFailure, EXIT, type ExitCode } from './failure.ts'
@@ -39,10 +38,9 @@ export const runCommand = async (
     await store.close()
   })
   // Only now nothing writes to the bundle any more.
-  return result(ended, readBundle(bundle.path), bundle, options.json === true)
+  const manifest = hasManifest(bundle.path) ? readManifest(bundle.path) : undefined
+  return result(ended, manifest, bundle, options.json === true)
 }
-
-const readBundle = (path: string): Manifest | undefined => (existsSync(path) ? readManifest(path) : undefined)
 
 const drive = async (
   engine: EngineProcess,
@@ -52,7 +50,7 @@ const drive = async (
   config: RunConfig,
 ): Promise<Ended> => {
   const line = liveLine(process.stderr)
-  const release = stopOnSignals(engine)
+  const signals = stopOnSignals(engine)
   store.onProgress((progress) => line.show(progressText(progress)))
   store.attachEngine(engine.data)
   const died = engine.exited.then(async (how): Promise<Ended> => {
@@ -61,9 +59,11 @@ const drive = async (
   })
   const ended = new Promise<Ended>((resolve) => {
     engine.onEvent((event) => {
-      if (event.type === 'ready')
-        engine.send({ type: 'start', runId, bundle: bundle.path, name: bundle.name, config })
-      else if (event.type === 'ended' && event.runId === runId) resolve(event)
+      if (event.type === 'ready') {
+        // Without a run the engine lets a stop pass, so what was asked before is remembered here.
+        if (signals.asked()) resolve({ status: 'stopped' })
+        else engine.send({ type: 'start', runId, bundle: bundle.path, name: bundle.name, config })
+      } else if (event.type === 'ended' && event.runId === runId) resolve(event)
       else if (event.type === 'phase' && event.phase === 'filling')
         line.show(`filling the context ${Math.round(event.fraction * 100)}%`)
     })
@@ -71,15 +71,22 @@ const drive = async (
   try {
     return await Promise.race([ended, died])
   } finally {
-    release()
+    signals.release()
     line.close()
   }
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** The first signal ends the run cleanly, the second one at once; gives the function that lets signals be again. */
-const stopOnSignals = (engine: EngineProcess): (() => void) => {
+interface Signals {
+  /** Whether a signal has come. */
+  asked(): boolean
+  /** Lets signals be again what they are without a run. */
+  release(): void
+}
+
+/** The first signal ends the run cleanly, the second one at once. */
+const stopOnSignals = (engine: EngineProcess): Signals => {
   let asked = false
   const onSignal = (): void => {
     if (!asked) engine.send({ type: 'stop' })
@@ -90,8 +97,11 @@ const stopOnSignals = (engine: EngineProcess): (() => void) => {
     asked = true
   }
   for (const signal of SIGNALS) process.on(signal, onSignal)
-  return () => {
-    for (const signal of SIGNALS) process.off(signal, onSignal)
+  return {
+    asked: () => asked,
+    release: () => {
+      for (const signal of SIGNALS) process.off(signal, onSignal)
+    },
   }
 }
 
@@ -103,11 +113,13 @@ const result = (
   json: boolean,
 ): CommandResult => {
   if (ended.status !== 'complete' && ended.status !== 'stopped') throw failed(ended, manifest, bundle)
+  if (manifest === undefined && ended.status === 'stopped')
+    throw new CliFailure(EXIT.interrupted, 'the run was stopped before it began; nothing was written')
   const summary = manifest?.summary
   if (summary === undefined)
     throw new CliFailure(
-      ended.status === 'stopped' ? EXIT.interrupted : EXIT.engineFailed,
-      `the run was ${ended.status} without a summary; the bundle is ${bundle.path}`,
+      EXIT.engineFailed,
+      `the run is ${ended.status}, but has no summary in ${bundle.path}`,
     )
   return {
     exitCode: ended.status === 'stopped' ? EXIT.interrupted : summary.check.ok ? EXIT.fine : EXIT.no,

@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Progress, type StoreResult, storeReplySchema } from '../../app/protocol/store.ts'
 import { type Port, portPair } from '../process/port.ts'
+import { hasManifest } from '../store/manifest-file.ts'
 import { badInput, messageOf } from './failure.ts'
 
 /** What the commands ask of the store, which runs in this process. */
@@ -29,7 +29,7 @@ export const openStore = async (): Promise<StoreSession> => {
       store.attachClient(theirs)
     },
     interrupt: async (bundle, reason) => {
-      if (existsSync(bundle)) await store.handle({ type: 'interrupt', bundle, reason })
+      if (hasManifest(bundle)) await store.handle({ type: 'interrupt', bundle, reason })
     },
     query: async (bundle, sql, limit) => {
       const answer = await store.handle({ type: 'open', seq: 0, folder: resolve(bundle) })

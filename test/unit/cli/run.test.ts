@@ -11,6 +11,7 @@ import {
   isAlive,
   manifestOf,
   query,
+  type Running,
   recording,
   start,
 } from './dcpscope.ts'
@@ -21,6 +22,16 @@ const newBundle = (): string => join(freshFolder(), 'run.dcp')
 const stepsIn = async (bundle: string): Promise<number> => {
   const rows = await query(bundle, 'select count(*)::int as n from steps')
   return Number(Array.isArray(rows) ? rows[0]?.n : Number.NaN)
+}
+
+/** The engine's process, as soon as there is one: long before it is ready. */
+const firstChild = async ({ pid, child }: Running): Promise<number> => {
+  for (;;) {
+    const [engine] = childrenOf(pid)
+    if (engine !== undefined) return engine
+    if (child.exitCode !== null) throw new Error('the run ended early')
+    await new Promise((next) => setTimeout(next, 5))
+  }
 }
 
 describe('dcpscope run', () => {
@@ -87,6 +98,16 @@ describe('dcpscope run', () => {
     expect(code).toBe(0)
   })
 
+  it('that does not fit the memory says so, also where an empty folder was given', async () => {
+    const bundle = newBundle()
+    mkdirSync(bundle)
+    const file = configFile({ workload: { requests: [{ contextLen: 16_777_216, count: 64 }] } })
+    const { code, stderr } = await dcpscope(['run', file, '--out', bundle])
+    expect(code).toBe(3)
+    expect(stderr).toMatch(/^dcpscope: the run needs [^\n]*\n$/)
+    expect(readdirSync(bundle)).toEqual([])
+  })
+
   it('keeps what was recorded when a pool that is too small fills up, and exits with 3', async () => {
     const bundle = newBundle()
     const file = configFile({
@@ -119,6 +140,20 @@ describe('Ctrl-C', () => {
       expect(JSON.parse(stdout)).toMatchObject({ steps, dropped: 0 })
     },
   )
+
+  it('before the engine is ready ends the command with exit 130 and writes nothing', async () => {
+    const bundle = newBundle()
+    const running = start(['run', endlessConfig(), '--out', bundle, '--json'])
+    const engine = await firstChild(running)
+    process.kill(engine, 'SIGSTOP')
+    running.child.kill('SIGINT')
+    await new Promise((next) => setTimeout(next, 200))
+    process.kill(engine, 'SIGCONT')
+    const { code, stdout, stderr } = await running.outcome
+    expect([code, stdout]).toEqual([130, ''])
+    expect(stderr).toBe('dcpscope: the run was stopped before it began; nothing was written\n')
+    expect(existsSync(bundle)).toBe(false)
+  })
 
   it('that reaches the whole group, as in a terminal, does the same', async () => {
     const bundle = newBundle()
