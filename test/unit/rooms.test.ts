@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
-const ROOT = join(__dirname, '..', '..', '..')
+const ROOT = join(__dirname, '..', '..')
 
 const REFUSED: readonly (readonly [string, string])[] = [
   ['app/dcp/a.ts', '../../main/process/port.ts'],
