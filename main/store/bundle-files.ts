@@ -1,11 +1,11 @@
-import { closeSync, fstatSync, mkdirSync, openSync, readdirSync, readSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readdirSync, readSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { TABLES, type TableName } from '../../app/trace/tables.ts'
 import { isMissing, StoreProblem } from './problem.ts'
 
 /** Names within a bundle. Temporary names begin with a dot and do not end in .parquet, so every reader skips them. */
 export const MANIFEST_FILE = 'run.json'
-export const TENSORS_FOLDER = 'tensors'
+const TENSORS_FOLDER = 'tensors'
 
 export const partName = (number: number): string => `part-${String(number).padStart(6, '0')}.parquet`
 
@@ -96,6 +96,10 @@ export interface CaptureRef {
 
 export const captureFolder = (bundle: string, { step, layer }: CaptureRef): string =>
   join(bundle, TENSORS_FOLDER, `step=${step}`, `layer=${layer}`)
+
+/** Whether the reference is closed, which the engine sends after the ranks. */
+export const hasReference = (bundle: string, ref: CaptureRef): boolean =>
+  existsSync(join(captureFolder(bundle, ref), 'reference.safetensors'))
 
 /** Captured (step, layer) pairs of which at least one file is closed, in order. */
 export const listCaptures = (bundle: string): CaptureRef[] => {

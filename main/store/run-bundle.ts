@@ -10,7 +10,7 @@ import {
 import { MAX_DCP_SIZE } from '../../app/run/config.ts'
 import type { Manifest } from '../../app/trace/manifest.ts'
 import { TABLE_NAMES } from '../../app/trace/tables.ts'
-import { checkPart, listCaptures, listParts } from './bundle-files.ts'
+import { checkPart, hasReference, listCaptures, listParts } from './bundle-files.ts'
 import { captureShape, mergeRow } from './captures.ts'
 import { withConnection } from './duck.ts'
 import { PartTotals } from './part-totals.ts'
@@ -79,13 +79,19 @@ export class RunBundle {
   async #info(): Promise<RunInfo> {
     const manifest = this.#manifest()
     const totals = await this.#totals.now()
+    const steps = await withConnection(this.#duck, (c) => stepCount(c, this.folder))
+    const captures = listCaptures(this.folder)
     return {
       id: this.id,
       manifest,
-      steps: await withConnection(this.#duck, (c) => stepCount(c, this.folder)),
+      steps,
       ranks: Math.min(manifest.config.parallel.dcpSize, MAX_DCP_SIZE),
       ...totals,
-      captures: listCaptures(this.folder),
+      // While the run goes on, one that is still being written is not listed: whoever opens it wants it whole.
+      captures:
+        manifest.status === 'running'
+          ? captures.filter((ref) => ref.step < steps && hasReference(this.folder, ref))
+          : captures,
     }
   }
 

@@ -6,7 +6,7 @@ import { type Dtype, encodeHeader } from '../../../app/dump/safetensors.ts'
 import { storeMethods } from '../../../app/protocol/store.ts'
 import { readManifest } from '../../../main/store/manifest-file.ts'
 import { Store } from '../../../main/store/store.ts'
-import { fakeEngine, rowChunk, sampleConfig, sampleManifest, scratchFolder } from './sample.ts'
+import { fakeEngine, rowChunk, sampleConfig, sampleManifest, scratchFolder, stepChunk } from './sample.ts'
 
 const [T, H, W, RANKS] = [3, 4, 8, 2]
 
@@ -148,6 +148,19 @@ describe('a captured step and layer', () => {
       ...Array(2 * H).fill(0),
       ...Array(H).fill(500),
     ])
+  })
+
+  it('is listed during the run only when it is whole and its step is written', async () => {
+    const engine = begun()
+    const captures = async () => (await store.request('runInfo', { run: 'run-1' })).captures
+    sendFile(engine, 'rank=0', rankFile(0))
+    sendFile(engine, 'rank=1', rankFile(1))
+    engine.chunk(stepChunk(0, 6, () => 0))
+    const stepsWritten = async () => (await store.request('runInfo', { run: 'run-1' })).steps
+    await expect.poll(stepsWritten, { timeout: 20_000 }).toBe(6)
+    expect(await captures()).toEqual([])
+    sendFile(engine, 'reference', referenceFile())
+    await expect.poll(captures).toEqual([{ step: 5, layer: 1 }])
   })
 
   it('gives everything that the merge of one row and head saw', async () => {
