@@ -1,5 +1,6 @@
 import type { EngineEvent } from '../../app/protocol/engine.ts'
-import { type ElectronPort, electronPort, ipcPorts } from '../process/port.ts'
+import { messageType, type ParentPort, parentPort } from '../process/parent-port.ts'
+import { electronPort, ipcPorts } from '../process/port.ts'
 import type { NativeAddon } from './addon.ts'
 import { createEngineHost, type EngineHost } from './engine-host.ts'
 import { loadAddon } from './load-addon.ts'
@@ -12,14 +13,6 @@ import { loadAddon } from './load-addon.ts'
 /** Exit code of an engine process that has no engine to offer; the reason stands on stderr. */
 const NO_ENGINE = 3
 const SHUT_DOWN_MS = 2000
-
-interface ParentPort {
-  on(event: 'message', listener: (event: { data: unknown; ports: ElectronPort[] }) => void): unknown
-  postMessage(message: EngineEvent): void
-}
-
-const isParentPort = (value: unknown): value is ParentPort =>
-  typeof value === 'object' && value !== null && 'postMessage' in value && 'on' in value
 
 const complain = (sentence: string): void => {
   process.stderr.write(`dcpscope engine: ${sentence}\n`)
@@ -39,16 +32,13 @@ const greet = (addon: NativeAddon, report: (event: EngineEvent) => void): void =
   report({ type: 'ready', version: addon.version, cores, simd, memoryAvailableBytes })
 }
 
-const isStorePort = (data: unknown): boolean =>
-  typeof data === 'object' && data !== null && 'type' in data && data.type === 'store-port'
-
-const serveElectron = (parent: ParentPort): void => {
+const serveElectron = (parent: ParentPort<EngineEvent>): void => {
   const addon = addonOrExit()
   const report = (event: EngineEvent): void => parent.postMessage(event)
   const host = createEngineHost(addon, report, complain)
   parent.on('message', ({ data, ports }) => {
     const port = ports[0]
-    if (!isStorePort(data)) host.command(data)
+    if (messageType(data) !== 'store-port') host.command(data)
     else if (port !== undefined) host.connectStore(electronPort(port))
     else complain('refused a store-port message without a port')
   })
@@ -75,8 +65,8 @@ const leave = (host: EngineHost): void => {
   host.shutDown().then(() => process.exit(0))
 }
 
-const parentPort: unknown = Reflect.get(process, 'parentPort')
-if (isParentPort(parentPort)) serveElectron(parentPort)
+const parent = parentPort<EngineEvent>()
+if (parent !== undefined) serveElectron(parent)
 else if (process.send !== undefined) serveFork()
 else {
   complain('this script is started by dcpscope, not by hand')

@@ -1,20 +1,13 @@
 import type { StoreEvent } from '../../app/protocol/store.ts'
-import { type ElectronPort, electronPort, ipcPorts } from '../process/port.ts'
+import { messageType, type ParentPort, parentPort } from '../process/parent-port.ts'
+import { electronPort } from '../process/port.ts'
 import { problemText } from './problem.ts'
 import { Store } from './store.ts'
 
 /**
- * Entry of the store process. As a utility process of Electron, lines arrive as ports of `{type: 'engine-port'}` and
- * `{type: 'client-port'}` messages. As a plain child process the one IPC channel carries commands (control) and one
- * client (data), see ipcPorts.
+ * Entry of the store process, a utility process of Electron: lines arrive as ports of `{type: 'engine-port'}` and
+ * `{type: 'client-port'}` messages. The command line has the store in its own process.
  */
-interface ParentPort {
-  on(event: 'message', listener: (event: { data: unknown; ports: ElectronPort[] }) => void): unknown
-  postMessage(message: StoreEvent): void
-}
-
-const isParentPort = (value: unknown): value is ParentPort =>
-  typeof value === 'object' && value !== null && 'postMessage' in value && 'on' in value
 
 const complain = (sentence: string): void => {
   process.stderr.write(`dcpscope store: ${sentence}\n`)
@@ -25,7 +18,7 @@ const obeying = (store: Store, report: (event: StoreEvent) => void): ((command: 
   let queue = Promise.resolve()
   return (command) => {
     // A heartbeat is answered at once, whatever is being opened.
-    const urgent = typeOf(command) === 'ping'
+    const urgent = messageType(command) === 'ping'
     const work = (): Promise<void> =>
       store
         .handle(command)
@@ -38,16 +31,13 @@ const obeying = (store: Store, report: (event: StoreEvent) => void): ((command: 
   }
 }
 
-const typeOf = (data: unknown): unknown =>
-  typeof data === 'object' && data !== null && 'type' in data ? data.type : undefined
-
-const serveElectron = (parent: ParentPort): void => {
+const serveElectron = (parent: ParentPort<StoreEvent>): void => {
   const store = new Store()
   const report = (event: StoreEvent): void => parent.postMessage(event)
   const obey = obeying(store, report)
   parent.on('message', ({ data, ports }) => {
     const port = ports[0]
-    const type = typeOf(data)
+    const type = messageType(data)
     if (type !== 'engine-port' && type !== 'client-port') obey(data)
     else if (port === undefined) complain(`refused a ${type} message without a port`)
     else if (type === 'engine-port') store.attachEngine(electronPort(port))
@@ -56,21 +46,8 @@ const serveElectron = (parent: ParentPort): void => {
   report({ type: 'ready' })
 }
 
-const serveFork = (): void => {
-  const store = new Store()
-  const { control, data } = ipcPorts(process)
-  const report = (event: StoreEvent): void => control.post(event)
-  control.onMessage(obeying(store, report))
-  store.attachClient(data)
-  control.onClose(() => {
-    store.close().then(() => process.exit(0))
-  })
-  report({ type: 'ready' })
-}
-
-const parentPort: unknown = Reflect.get(process, 'parentPort')
-if (isParentPort(parentPort)) serveElectron(parentPort)
-else if (process.send !== undefined) serveFork()
+const parent = parentPort<StoreEvent>()
+if (parent !== undefined) serveElectron(parent)
 else {
   complain('this script is started by dcpscope, not by hand')
   process.exit(2)
