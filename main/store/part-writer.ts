@@ -173,7 +173,7 @@ const jobsOf = (all: readonly Pending[]): Job[] => {
   return jobs
 }
 
-export const chunkBytes = (chunk: TraceChunk): number =>
+const chunkBytes = (chunk: TraceChunk): number =>
   Object.values(chunk.columns).reduce((sum, data) => sum + dataBytes(data), 0)
 
 const dataBytes = (data: ColumnData): number =>

@@ -7,7 +7,7 @@ import { jsonNumber } from './live-progress.ts'
 import { relation } from './sources.ts'
 
 /** Relative error above which the check fails: rounding of the cache's type, with room. */
-export const checkTolerance = (config: RunConfig): number => (config.cache.kvDtype === 'fp32' ? 1e-5 : 1e-2)
+const checkTolerance = (config: RunConfig): number => (config.cache.kvDtype === 'fp32' ? 1e-5 : 1e-2)
 
 /** The numbers of a run, computed from its bundle. */
 export const summarise = async (

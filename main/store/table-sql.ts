@@ -42,7 +42,7 @@ export const storedType = (type: ColumnType): string => {
 }
 
 /** Type of the staging table, whose vectors take the bytes of the typed arrays as they are. */
-export const stagedType = (type: ColumnType): string => (isEnumType(type) ? sqlName(type) : storedType(type))
+const stagedType = (type: ColumnType): string => (isEnumType(type) ? sqlName(type) : storedType(type))
 
 const storedExpression = ({ name, type, none }: Column): string => {
   const column = sqlName(name)
