@@ -103,6 +103,7 @@ export const createSupervisor = <P>(options: SupervisorOptions<P>): Supervisor<P
     if (runs.active()?.id !== runId) return
     const run = runs.interrupt(reason)
     if (run !== null) store.post({ type: 'interrupt', bundle: run.bundle, reason })
+    wire()
   }
 
   const settle = (id: number, result: CommandResult): void => {

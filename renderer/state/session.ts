@@ -66,6 +66,10 @@ export const useSession = create<Session>((set, get) => {
     return result
   }
 
+  /** Number of the last question about the open run, and of the newest that was answered: an overtaken answer is dropped. */
+  let asked = 0
+  let taken = 0
+
   return {
     desktop: null,
     runs: [],
@@ -78,9 +82,13 @@ export const useSession = create<Session>((set, get) => {
         useSelection.getState().clear()
         set({ openId: id, openRun: null, progress: null, error: null })
       }
+      const question = ++asked
       try {
         const info = await request('runInfo', { run: id })
-        if (get().openId === id) set({ openRun: info, error: null })
+        if (get().openId === id && question > taken) {
+          taken = question
+          set({ openRun: info, error: null })
+        }
       } catch (error) {
         const { openId, desktop } = get()
         // A run that has just been started is not yet known to the store: its progress brings it. One that ended

@@ -5,7 +5,7 @@ import { FolderIcon, PauseIcon, PlayIcon, StopIcon } from '../../shell/icons.tsx
 import { togglePause } from '../../state/run-actions.ts'
 import { endText, phaseTone, type RunState, runStateOf } from '../../state/run-state.ts'
 import { useSession } from '../../state/session.ts'
-import { useStoreQuery } from '../../state/store-client.ts'
+import { useAnswer } from '../../state/use-answer.ts'
 import { useView } from '../../state/view.ts'
 import { EventList } from './EventList.tsx'
 import { FigureStrip } from './FigureStrip.tsx'
@@ -81,18 +81,20 @@ const Measured = ({ openRun, state }: { readonly openRun: RunInfo; readonly stat
   const { summary } = openRun.manifest
   const run = openRun.id
   const some = openRun.steps > 0
-  const totals = useStoreQuery(
+  const totals = useAnswer(
     'query',
     some && summary === undefined ? { run, sql: TOTALS_SQL, limit: 1 } : null,
-    [progress === null],
+    String(progress === null),
   )
-  const steps = useStoreQuery('steps', some ? { run, from: 0, max: MOST_POINTS } : null, [openRun.steps])
-  const stages = useStoreQuery('stages', some ? { run } : null, [openRun.steps])
-  const figures = figuresOf(openRun, progress, totals.data)
-  const events = useStoreQuery('events', some ? { run, limit: MOST_EVENTS } : null, [
-    figures.events,
-    state.active,
-  ])
+  const again = String(openRun.steps)
+  const steps = useAnswer('steps', some ? { run, from: 0, max: MOST_POINTS } : null, again)
+  const stages = useAnswer('stages', some ? { run } : null, again)
+  const figures = figuresOf(openRun, progress, totals.answer?.data ?? null)
+  const events = useAnswer(
+    'events',
+    some ? { run, limit: MOST_EVENTS } : null,
+    `${figures.events} ${state.active}`,
+  )
   const problem = steps.error ?? stages.error ?? events.error
   return (
     <>
@@ -110,9 +112,9 @@ const Measured = ({ openRun, state }: { readonly openRun: RunInfo; readonly stat
           Throughput over the steps <span className="field-unit">tokens/s</span>
         </h3>
         <div className="run-chart">
-          {steps.data === null ? null : (
+          {steps.answer === null ? null : (
             <Suspense fallback={null}>
-              <StepsChart steps={steps.data} />
+              <StepsChart steps={steps.answer.data} />
             </Suspense>
           )}
         </div>
@@ -121,21 +123,21 @@ const Measured = ({ openRun, state }: { readonly openRun: RunInfo; readonly stat
         <h3>
           Stages <span className="field-unit">on one rank and layer; waiting hatched</span>
         </h3>
-        {stages.data === null ? (
+        {stages.answer === null ? (
           <p className="quiet">Stages stand here after the first step.</p>
         ) : (
-          <StageTable stages={stages.data} />
+          <StageTable stages={stages.answer.data} />
         )}
       </section>
-      {events.data === null || events.data.length === 0 ? null : (
+      {events.answer === null || events.answer.data.length === 0 ? null : (
         <section className="run-part" aria-label="Events">
           <h3>
             Events{' '}
             <span className="field-unit">
-              {events.data.length < MOST_EVENTS ? 'worth a look' : `the newest ${MOST_EVENTS}`}
+              {events.answer.data.length < MOST_EVENTS ? 'worth a look' : `the newest ${MOST_EVENTS}`}
             </span>
           </h3>
-          <EventList events={events.data} />
+          <EventList events={events.answer.data} />
         </section>
       )}
       {state.active ? null : (
@@ -209,7 +211,7 @@ export const RunPanel = () => {
           {endText(end, state.error ?? undefined, openRun !== null)}
         </p>
       ) : null}
-      {openRun === null ? null : <Measured openRun={openRun} state={state} />}
+      {openRun === null ? null : <Measured key={openRun.id} openRun={openRun} state={state} />}
       {openRun === null && state.active ? (
         <p className="run-wait quiet">The engine makes keys and values of the contexts…</p>
       ) : null}

@@ -225,6 +225,9 @@ describe('death of the store', () => {
       lastRun: { id: 'r1', status: 'interrupted', error: 'the store is gone' },
     })
     expect(types(forge.latest('store'))).toContain('interrupt')
+    // Both have a new line, so that the next run finds its store.
+    expect(types(forge.latest('store')).filter((type) => type === 'engine-port')).toHaveLength(2)
+    expect(types(forge.latest('engine')).filter((type) => type === 'store-port')).toHaveLength(2)
   })
 
   it('answers openings that wait for it', async () => {

@@ -1,0 +1,68 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import type { RunInfo } from '../../../app/protocol/store.ts'
+import { parseRunConfig } from '../../../app/run/parse.ts'
+
+const { request } = vi.hoisted(() => ({ request: vi.fn() }))
+vi.mock('../../../renderer/state/store-client.ts', () => ({ request }))
+const { useSession } = await import('../../../renderer/state/session.ts')
+
+const infoOf = (id: string, steps: number): RunInfo => {
+  const parsed = parseRunConfig({})
+  if (!parsed.ok) throw new Error('the default configuration is valid')
+  return {
+    id,
+    manifest: {
+      format: 'dcpscope-run',
+      formatVersion: 1,
+      name: id,
+      status: 'running',
+      config: parsed.config,
+      devices: [],
+      versions: {},
+      clock: { base: '', alignment: '', uncertaintyNs: 0 },
+      createdAt: '',
+    },
+    steps,
+    ranks: 4,
+    startNs: 0,
+    endNs: 1,
+    spanCount: 1,
+    captures: [],
+  }
+}
+
+/** A question that the test answers when it likes. */
+const question = () => {
+  let answer: (info: RunInfo) => void = () => {}
+  request.mockImplementationOnce(() => new Promise<RunInfo>((resolve) => (answer = resolve)))
+  return (info: RunInfo): void => answer(info)
+}
+
+beforeEach(() => {
+  useSession.getState().closeRun()
+})
+
+describe('the open run', () => {
+  it('keeps the newest answer when an older one comes late', async () => {
+    const first = question()
+    const opening = useSession.getState().openRunById('r')
+    const second = question()
+    const again = useSession.getState().openRunById('r')
+    second(infoOf('r', 24))
+    await again
+    first(infoOf('r', 3))
+    await opening
+    expect(useSession.getState().openRun?.steps).toBe(24)
+  })
+
+  it('is not replaced by an answer about a run that was left', async () => {
+    const first = question()
+    const opening = useSession.getState().openRunById('a')
+    const second = question()
+    const other = useSession.getState().openRunById('b')
+    second(infoOf('b', 1))
+    first(infoOf('a', 9))
+    await Promise.all([opening, other])
+    expect(useSession.getState().openRun?.id).toBe('b')
+  })
+})
