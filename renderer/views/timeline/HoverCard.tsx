@@ -2,6 +2,7 @@ import { FactList } from '../../controls/FactList.tsx'
 import { useAnswer } from '../../state/use-answer.ts'
 import { itemFacts, spanFacts } from './facts.ts'
 import type { HoveredItem } from './scene.ts'
+import { useRested } from './use-rested.ts'
 
 interface Props {
   readonly run: string
@@ -13,9 +14,13 @@ interface Props {
   readonly height: number
 }
 
+/** The columns of a span that tiles lack are asked for when the pointer rests on it. */
+const REST_MS = 60
+
 /** Exact numbers of what is under the pointer: all columns of a span, or what was merged. */
 export const HoverCard = ({ run, item, x, y, width, height }: Props) => {
-  const single = item.count === 1
+  const rested = useRested(`${item.rank} ${item.startNs}`, REST_MS)
+  const single = item.count === 1 && rested
   const { answer } = useAnswer('spanAt', single ? { run, rank: item.rank, atNs: item.startNs } : null)
   const span = answer?.data
   // The answer to an earlier question belongs to another span.
