@@ -45,13 +45,19 @@ const collectErrors = (page: Page, errors: string[]): void => {
   })
 }
 
-/** The app's first window; an app that shows none is ended. */
+const WINDOW_MS = 45_000
+
+/** The app's first window; an app that shows none is ended, and what it said last is told. */
 const windowOf = async (app: ElectronApplication): Promise<Page> => {
+  let said = ''
+  app.process().stderr?.on('data', (data: Buffer) => {
+    said = (said + data.toString('utf8')).slice(-2000)
+  })
   try {
-    return await app.firstWindow()
+    return await app.firstWindow({ timeout: WINDOW_MS })
   } catch (error) {
     app.process().kill('SIGKILL')
-    throw error
+    throw new Error(`the app showed no window; it said: ${said}`, { cause: error })
   }
 }
 

@@ -22,7 +22,9 @@ const startLongRun = async (page: Page, dataDir: string): Promise<void> => {
   await page.getByTestId('run-start').click()
   await expect(page.getByTestId('run-status')).toHaveText('running')
   // Two closed parts: the middle of a run.
-  await expect.poll(() => partsOf(onlyBundle(dataDir), 'steps'), { timeout: 20_000 }).toBeGreaterThan(1)
+  await expect
+    .poll(() => bundlesOf(dataDir).map((bundle) => partsOf(bundle, 'steps') > 1), { timeout: 20_000 })
+    .toEqual([true])
 }
 
 /** Closed Parquet parts of a table. */
