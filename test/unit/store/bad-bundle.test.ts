@@ -1,4 +1,12 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -109,10 +117,16 @@ describe('opening a bundle', () => {
     const whole = readFileSync(part(2))
     const spoiled = Buffer.from(whole)
     spoiled.fill(0xff, 4, whole.length - 8 - whole.readUInt32LE(whole.length - 8))
-    writeFileSync(part(2), spoiled)
+    // The clock moves on with each write: DuckDB keeps what it read of a file of the same time and size.
+    const write = (content: Buffer, seconds: number): void => {
+      writeFileSync(part(2), content)
+      utimesSync(part(2), seconds, seconds)
+    }
+    const now = Math.ceil(Date.now() / 1000)
+    write(spoiled, now + 10)
     const tile = { run: 'run-1', ranks: [0], startNs: 0, endNs: 1e9, buckets: 1 }
     for (const _ of [1, 2]) await expect(store.request('spanTile', tile)).rejects.toThrow()
-    writeFileSync(part(2), whole)
+    write(whole, now + 20)
     expect((await store.request('spanTile', tile)).count).toEqual(Int32Array.of(30_500))
   })
 
