@@ -9,6 +9,3 @@ export const ENTRIES = {
 }
 export const PRELOAD = { preload: 'main/desktop/preload.ts' }
 export const PAGE = 'renderer/index.html'
-
-/** Provided by Electron, or native and therefore left in node_modules. */
-export const EXTERNAL = ['electron', /^@duckdb\//]

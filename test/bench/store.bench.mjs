@@ -4,14 +4,10 @@
  * Environment: STORE_BENCH_SPANS (spans of the largest run, default 10 million).
  */
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { build } from 'vite'
+import { emptySpanColumns, loadStore, seededRandom } from './store-library.mjs'
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const OUT = join(ROOT, 'build', 'bench')
 const RANKS = 8
 /** About 1 MB of columns, as the engine host sends. */
 const CHUNK_ROWS = 15_000
@@ -20,37 +16,8 @@ const LAYERS = 27
 const BUDGET = 2_000_000
 const LARGEST = Number(process.env.STORE_BENCH_SPANS ?? 10_000_000)
 
-await build({
-  configFile: false,
-  logLevel: 'error',
-  root: ROOT,
-  ssr: { noExternal: true },
-  build: {
-    ssr: true,
-    outDir: OUT,
-    emptyOutDir: true,
-    target: 'node18',
-    minify: false,
-    rolldownOptions: {
-      input: { store: 'main/store/store.ts', port: 'main/process/port.ts', config: 'app/run/config.ts' },
-      external: [/^@duckdb\//],
-      output: { format: 'cjs', entryFileNames: '[name].cjs', chunkFileNames: 'chunks/[name].cjs' },
-    },
-  },
-})
-const require = createRequire(import.meta.url)
-const { Store } = require(join(OUT, 'store.cjs'))
-const { portPair } = require(join(OUT, 'port.cjs'))
-const { runConfigSchema } = require(join(OUT, 'config.cjs'))
-
-/** A number generator with a fixed seed, so that every run writes the same spans. */
-const random = (() => {
-  let state = 1
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-    return state / 2 ** 32
-  }
-})()
+const { Store, portPair, runConfigSchema } = await loadStore()
+const random = seededRandom(1)
 
 /** Chunks of one rank: stages in turn, a collective in every third. @param {number} rank @param {number} spans */
 const chunksOf = (rank, spans) => {
@@ -58,20 +25,7 @@ const chunksOf = (rank, spans) => {
   let time = 0
   for (let from = 0; from < spans; from += CHUNK_ROWS) {
     const rows = Math.min(CHUNK_ROWS, spans - from)
-    const columns = {
-      step: new Int32Array(rows),
-      layer: new Int32Array(rows),
-      stage: new Uint8Array(rows),
-      stream: new Int32Array(rows),
-      start_ns: new BigInt64Array(rows),
-      dur_ns: new BigInt64Array(rows),
-      bytes: new BigInt64Array(rows),
-      flops: new BigInt64Array(rows),
-      collective_seq: new Int32Array(rows).fill(-1),
-      enter_ns: new BigInt64Array(rows).fill(-1n),
-      last_enter_ns: new BigInt64Array(rows).fill(-1n),
-      provenance: new Uint8Array(rows),
-    }
+    const columns = emptySpanColumns(rows)
     for (let i = 0; i < rows; i++) {
       const span = from + i
       const stage = span % STAGES

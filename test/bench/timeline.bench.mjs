@@ -5,15 +5,11 @@
  * Environment: TIMELINE_BENCH_SPANS (spans of the runs, comma separated, default 1 and 10 million).
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { _electron } from 'playwright'
-import { build } from 'vite'
+import { emptySpanColumns, loadStore, ROOT, seededRandom } from './store-library.mjs'
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const OUT = join(ROOT, 'build', 'bench-timeline')
 const RANKS = 8
 const LAYERS = 27
 /** Stages of a layer with ag_rs, by code; 1, 6 and 8 are collectives. */
@@ -40,60 +36,15 @@ const runtimeFile = join(ROOT, 'build', 'electron-runtime.json')
 if (!existsSync(runtimeFile)) fail(`${runtimeFile} is missing; run npm start or npm test once`)
 const runtime = JSON.parse(readFileSync(runtimeFile, 'utf8'))
 
-await build({
-  configFile: false,
-  logLevel: 'error',
-  root: ROOT,
-  ssr: { noExternal: true },
-  build: {
-    ssr: true,
-    outDir: OUT,
-    emptyOutDir: true,
-    target: 'node18',
-    minify: false,
-    rolldownOptions: {
-      input: { store: 'main/store/store.ts', port: 'main/process/port.ts', config: 'app/run/config.ts' },
-      external: [/^@duckdb\//],
-      output: { format: 'cjs', entryFileNames: '[name].cjs', chunkFileNames: 'chunks/[name].cjs' },
-    },
-  },
-})
-const require = createRequire(import.meta.url)
-const { Store } = require(join(OUT, 'store.cjs'))
-const { portPair } = require(join(OUT, 'port.cjs'))
-const { runConfigSchema } = require(join(OUT, 'config.cjs'))
-
-/** A number generator with a fixed seed. */
-const random = (() => {
-  let state = 7
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-    return state / 2 ** 32
-  }
-})()
-
-/** @param {number} rows */
-const emptyColumns = (rows) => ({
-  step: new Int32Array(rows),
-  layer: new Int32Array(rows),
-  stage: new Uint8Array(rows),
-  stream: new Int32Array(rows),
-  start_ns: new BigInt64Array(rows),
-  dur_ns: new BigInt64Array(rows),
-  bytes: new BigInt64Array(rows),
-  flops: new BigInt64Array(rows),
-  collective_seq: new Int32Array(rows).fill(-1),
-  enter_ns: new BigInt64Array(rows).fill(-1n),
-  last_enter_ns: new BigInt64Array(rows).fill(-1n),
-  provenance: new Uint8Array(rows),
-})
+const { Store, portPair, runConfigSchema } = await loadStore()
+const random = seededRandom(7)
 
 const PER_STEP = LAYERS * LAYER_STAGES.length
 const STEP_NS = LAYERS * 60_000
 
 /** Spans [from, from + rows) of one rank: layers of a step in turn, waiting of random length in collectives. */
 const chunkOf = (/** @type {number} */ rank, /** @type {number} */ from, /** @type {number} */ rows) => {
-  const columns = emptyColumns(rows)
+  const columns = emptySpanColumns(rows)
   const share = 60_000 / LAYER_STAGES.length
   for (let i = 0; i < rows; i++) {
     const at = from + i
