@@ -55,6 +55,8 @@ test('a step that was not captured is run again with capture on one click, also 
   await runDefault(page)
   await showView(page, 'merge')
   await expect(page.getByTestId('merge-lse')).toBeVisible()
+  await setNumber(page, 'merge-row', 3)
+  await setNumber(page, 'merge-head', 5)
   await page.getByTestId('step-range').focus()
   await page.keyboard.press('Home')
   await expect(page.getByTestId('merge-missing')).toBeVisible()
@@ -64,10 +66,10 @@ test('a step that was not captured is run again with capture on one click, also 
   await expect.poll(() => manifestOf(again).status, { timeout: 30_000 }).toBe('complete')
   expect(manifestOf(again).config.capture.steps).toContain(0)
   await showView(page, 'merge')
-  await expectRow(page, again, 0, 0, 0)
-  // The last request of the preset has 2 tokens at its first step, so two of four ranks hold none.
-  await setNumber(page, 'merge-row', 3)
-  await expectRow(page, again, 0, 3, 0)
+  // The row and head that were looked at before are still those shown. The last request of the preset has 2 tokens
+  // at its first step, so two of four ranks hold none.
+  await expect(page.getByTestId('merge-row')).toHaveValue('3')
+  await expectRow(page, again, 0, 3, 5)
   for (const rank of [2, 3]) {
     const [, keys, lse, weight, , state] = await cells(page, rank)
     expect([keys, lse, weight, state]).toEqual(['0', '−∞', formatFloat(0, 6), 'empty'])

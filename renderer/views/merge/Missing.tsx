@@ -32,9 +32,10 @@ export const MissingCapture = ({ run, choice }: Props) => {
   const { status, config } = run.manifest
   const coming = status === 'running' && willCapture(config, wanted)
   const again = async (): Promise<void> => {
+    // Opening the new run clears the selection; the same place in it is still wanted, but times are of the old run.
+    const { rank, request, qIndex, head, token } = useSelection.getState()
     const result = await rerun(wanted.step, wanted.layer)
-    // Opening the new run has cleared the selection; what is wanted is still this step.
-    if (result.ok) select({ step: wanted.step, layer: wanted.layer })
+    if (result.ok) select({ ...wanted, rank, request, qIndex, head, token })
     setRefusal(result.ok ? null : result.message)
   }
   if (coming)
