@@ -44,7 +44,7 @@ test('a token under the pointer shows its owner, place, page and slot as the bun
     'local index': formatInt(local),
     'virtual page': `column ${formatInt(column)}`,
     'offset in page': String(local % pageSize),
-    'physical page': String(cell?.page),
+    'physical page': formatInt(Number(cell?.page)),
     slot: formatInt(Number(cell?.page) * pageSize + (local % pageSize)),
   })
 })

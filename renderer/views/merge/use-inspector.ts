@@ -15,7 +15,11 @@ interface Row {
 
 const rankRows = (part: RankPart, kernelLse: number): Row[] => [
   { label: 'rank', value: String(part.rank) },
-  { label: 'visible keys', value: keysText(part.visibleKeys) },
+  {
+    label: 'visible keys',
+    value: keysText(part.visibleKeys),
+    copy: String(part.visibleKeys ?? '–'),
+  },
   { label: 'lse', value: lseText(part.lse), copy: String(part.lse) },
   {
     label: 'lse of the kernel',

@@ -22,15 +22,16 @@ const columnX = (column: number, { paging, view, geometry }: Scene): number =>
 const pageText = (column: number, { pages }: Scene): string => {
   if (pages === null) return ''
   const page = pages[column] ?? -1
-  return page < 0 ? 'not allocated' : `page ${page}`
+  return page < 0 ? 'not allocated' : `page ${formatInt(page)}`
 }
 
 /** Longest name of a column that fits. */
 const columnText = (column: number, width: number, scene: Scene): string => {
   const page = pageText(column, scene)
-  const long = page === '' ? `column ${column}` : `column ${column} · ${page}`
-  const middle = page === '' ? `c${column}` : `c${column} · ${page.replace('page ', 'p')}`
-  const short = page === '' ? String(column) : page.replace('page ', 'p').replace('not allocated', '–')
+  const index = formatInt(column)
+  const long = page === '' ? `column ${index}` : `column ${index} · ${page}`
+  const middle = page === '' ? `c${index}` : `c${index} · ${page.replace('page ', 'p')}`
+  const short = page === '' ? index : page.replace('page ', 'p').replace('not allocated', '–')
   return [long, middle, short].find((text) => fits(text, width)) ?? ''
 }
 

@@ -1,16 +1,28 @@
 import { formatInt } from '../../drawing/format.ts'
+import type { InspectorRow } from '../../shell/Inspector.tsx'
 import type { TokenFacts } from './facts.ts'
 
+/** A whole number, spaced for the eye and copied as it is. */
+export const intRow = (label: string, value: number): InspectorRow => ({
+  label,
+  value: formatInt(value),
+  copy: String(value),
+})
+
 /** Facts of a token in the words of hover card and inspector. */
-export const factRows = (facts: TokenFacts, hasTable: boolean): { label: string; value: string }[] => {
+export const factRows = (facts: TokenFacts, hasTable: boolean): InspectorRow[] => {
   const missing = hasTable ? 'not allocated' : 'no run'
+  const placed = (label: string, value: number | null): InspectorRow =>
+    value === null ? { label, value: missing } : intRow(label, value)
+  const token = intRow('token', facts.token)
+  const column = intRow('virtual page', facts.column)
   return [
-    { label: 'token', value: `${formatInt(facts.token)}${facts.newest ? ' (newest)' : ''}` },
-    { label: 'owner', value: `rank ${facts.owner}` },
-    { label: 'local index', value: formatInt(facts.localIndex) },
-    { label: 'virtual page', value: `column ${formatInt(facts.column)}` },
-    { label: 'offset in page', value: String(facts.offset) },
-    { label: 'physical page', value: facts.page === null ? missing : String(facts.page) },
-    { label: 'slot', value: facts.slot === null ? missing : formatInt(facts.slot) },
+    facts.newest ? { ...token, value: `${token.value} (newest)` } : token,
+    { label: 'owner', value: `rank ${facts.owner}`, copy: String(facts.owner) },
+    intRow('local index', facts.localIndex),
+    { ...column, value: `column ${column.value}` },
+    intRow('offset in page', facts.offset),
+    placed('physical page', facts.page),
+    placed('slot', facts.slot),
   ]
 }

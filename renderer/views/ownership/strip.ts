@@ -1,5 +1,6 @@
 import { localLengths, owner } from '../../../app/dcp/ownership.ts'
 import type { Sharding } from '../../../app/dcp/types.ts'
+import { formatInt } from '../../drawing/format.ts'
 import { positionAt, type Viewport, xOf } from './viewport.ts'
 
 /** Consecutive tokens of one rank; `x` and `width` in pixels of the strip. */
@@ -85,6 +86,6 @@ export const detailText = (strip: Strip, { dcp, interleave }: Sharding): string 
         ? 'one rank holds every token'
         : `one cell is a run of ${interleave} tokens of one rank`
     case 'shares':
-      return `one band is ${strip.bands[0]?.count ?? 0} tokens, split by the share of each rank`
+      return `one band is ${formatInt(strip.bands[0]?.count ?? 0)} tokens, split by the share of each rank`
   }
 }

@@ -4,7 +4,7 @@ import { formatInt } from '../../drawing/format.ts'
 import { useInspector } from '../../shell/Inspector.tsx'
 import { useSelection } from '../../state/selection.ts'
 import { factsOf } from './facts.ts'
-import { factRows } from './facts-text.ts'
+import { factRows, intRow } from './facts-text.ts'
 import type { Shown } from './use-source.ts'
 
 /** Puts the selected token, or else the request, into the inspector. */
@@ -25,7 +25,7 @@ export const useOwnershipInspector = (
                 { label: 'request', value: String(run.request) },
                 { label: 'step', value: String(run.step) },
               ]),
-          { label: 'length', value: formatInt(layout.len), note: 'tokens' },
+          { ...intRow('length', layout.len), note: 'tokens' },
           { label: 'dcp size', value: String(layout.dcp) },
           { label: 'interleave', value: String(layout.interleave), note: 'tokens' },
           { label: 'page size', value: String(layout.page), note: 'tokens' },
@@ -33,14 +33,13 @@ export const useOwnershipInspector = (
             ? []
             : [
                 {
-                  label: `local length, rank ${rank}`,
-                  value: formatInt(localLength(layout.len, rank, layout)),
+                  ...intRow(`local length, rank ${rank}`, localLength(layout.len, rank, layout)),
                   note: 'tokens',
                 },
               ]),
           ...(picked === null ? [] : factRows(factsOf(picked, layout.len, layout, pages), run !== null)),
         ]
-  useInspector(picked === null ? 'Request' : `Token ${picked}`, rows, [
+  useInspector(picked === null ? 'Request' : `Token ${formatInt(picked)}`, rows, [
     layout,
     run?.id,
     run?.step,

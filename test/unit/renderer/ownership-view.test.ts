@@ -4,6 +4,7 @@ import { globalIndex, localLengths, owner } from '../../../app/dcp/ownership.ts'
 import { parseRunConfig } from '../../../app/run/parse.ts'
 import { engineLengths, lengthsAgree } from '../../../renderer/views/ownership/engine-lengths.ts'
 import { factsOf } from '../../../renderer/views/ownership/facts.ts'
+import { factRows } from '../../../renderer/views/ownership/facts-text.ts'
 import {
   cardPlace,
   extentOf,
@@ -132,7 +133,9 @@ describe('the token strip', () => {
     const at = (scale: number) => stripOf({ start: 0, scale }, WIDTH, 1_000_000, sharding)
     expect([8, 0.5, 0.001].map((s) => at(s).kind)).toEqual(['cells', 'runs', 'shares'])
     expect(detailText(at(0.5), sharding)).toBe('one cell is a run of 16 tokens of one rank')
-    expect(detailText(at(0.001), sharding)).toBe('one band is 4032 tokens, split by the share of each rank')
+    expect(detailText(at(0.001), sharding)).toBe(
+      'one band is 4\u2009032 tokens, split by the share of each rank',
+    )
   })
 
   it('is one run when there is one rank', () => {
@@ -234,6 +237,13 @@ describe('the facts of a token', () => {
   it('have neither page nor slot where nothing is allocated', () => {
     for (const pages of [null, [9, 8, 7, -1], [9]])
       expect(factsOf(777, 1000, paging, pages)).toMatchObject({ page: null, slot: null, newest: false })
+  })
+
+  it('are spaced for the eye and copied as plain numbers', () => {
+    const rows = factRows(factsOf(654_321, 654_322, { dcp: 4, interleave: 1, page: 64 }, null), false)
+    expect(rows).toContainEqual({ label: 'token', value: '654\u2009321 (newest)', copy: '654321' })
+    expect(rows).toContainEqual({ label: 'virtual page', value: 'column 2\u2009555', copy: '2555' })
+    expect(rows).toContainEqual({ label: 'slot', value: 'no run' })
   })
 })
 
