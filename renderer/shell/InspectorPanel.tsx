@@ -1,4 +1,5 @@
 import { formatInt } from '../drawing/format.ts'
+import { runStateOf } from '../state/run-state.ts'
 import { useSession } from '../state/session.ts'
 import { CopyButton } from './CopyButton.tsx'
 import { type InspectorRow, useInspectorContent } from './Inspector.tsx'
@@ -36,7 +37,8 @@ export const InspectorPanel = () => {
   const { title, rows } = useInspectorContent()
   const { inspectorWidth, resizeInspector } = useLayout()
   const openRun = useSession((s) => s.openRun)
-  const facts = openRun === null ? [] : runRows(openRun)
+  const phase = useSession((s) => runStateOf(s)?.phase)
+  const facts = openRun === null ? [] : runRows(openRun, phase ?? openRun.manifest.status)
   return (
     <aside
       className="inspector"

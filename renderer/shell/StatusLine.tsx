@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react'
 import type { DesktopState } from '../../app/protocol/desktop.ts'
 import { formatBytes, formatInt, formatRate } from '../drawing/format.ts'
 import { type Message, useMessages } from '../state/messages.ts'
+import { runStateOf } from '../state/run-state.ts'
 import { useSession } from '../state/session.ts'
 import { MessageIcon } from './icons.tsx'
 import { Popover } from './Popover.tsx'
@@ -100,13 +101,16 @@ export const StatusLine = () => {
   const progress = useSession((s) => s.progress)
   const dropped = useSession((s) => s.progress?.dropped ?? s.openRun?.manifest.summary?.dropped ?? null)
   const heap = useHeap()
-  const running = progress !== null && progress.status === 'running'
+  const running = useSession((s) => runStateOf(s)?.phase === 'running')
   return (
     <footer className="status-line">
       <ProcessState name="engine" state={desktop?.engine} />
       <ProcessState name="store" state={desktop?.store} />
       <span className="status-item">
-        rate <span className="num status-number">{running ? formatRate(progress.tokensPerSecond) : '–'}</span>{' '}
+        rate{' '}
+        <span className="num status-number">
+          {running && progress !== null ? formatRate(progress.tokensPerSecond) : '–'}
+        </span>{' '}
         tokens/s
       </span>
       <span
@@ -116,8 +120,8 @@ export const StatusLine = () => {
         dropped <span className="num status-number">{dropped === null ? '–' : formatInt(dropped)}</span>
       </span>
       {heap === null ? null : (
-        <span className="status-item" title="Heap of this page, as the browser says">
-          page <span className="num status-number">{formatBytes(heap)}</span>
+        <span className="status-item" title="Heap of the window, as Chromium says">
+          memory <span className="num status-number">{formatBytes(heap)}</span>
         </span>
       )}
       <Messages />

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import type { DesktopState } from '../../../app/protocol/desktop.ts'
 import type { Progress, RunInfo } from '../../../app/protocol/store.ts'
 import { keyText, matches, stroke } from '../../../renderer/shell/keys.ts'
+import { runRows } from '../../../renderer/shell/run-rows.ts'
 import { shownStep } from '../../../renderer/shell/scrub.ts'
 import { presetDraft } from '../../../renderer/state/form.ts'
 import { tell, useMessages } from '../../../renderer/state/messages.ts'
@@ -162,6 +163,10 @@ describe('the state of the open run', () => {
       runStateOf({ desktop: other, openId: 'a', openRun: openRun('stopped'), progress: null }),
     ).toMatchObject({ phase: 'stopped', active: false })
     expect(runStateOf({ desktop: other, openId: null, openRun: null, progress: null })).toBeNull()
+  })
+
+  test('is the one that the inspector names', () => {
+    expect(runRows(openRun('running'), 'paused')).toContainEqual({ label: 'status', value: 'paused' })
   })
 
   test('every end is said in a sentence that tells what was kept', () => {
