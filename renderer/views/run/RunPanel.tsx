@@ -148,7 +148,7 @@ const Measured = ({ openRun, state }: { readonly openRun: RunInfo; readonly stat
           <button
             type="button"
             className="button"
-            disabled={openRun.captures.length === 0}
+            disabled={openRun.steps === 0}
             onClick={() => show('merge')}
           >
             Look at the merge
