@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander'
+import { PRESET_NAMES } from '../../app/run/config.ts'
 import { VERSION } from '../process/version.ts'
 import { doctorText, examine } from './doctor-command.ts'
 import { CliFailure, EXIT, type ExitCode, messageOf } from './failure.ts'
@@ -41,7 +42,10 @@ const program = (finish: (code: ExitCode) => void): Command => {
     .command('run')
     .description('Run a decode configuration on the engine, record it as a bundle, print its summary.')
     .argument('[config]', 'JSON file with the run configuration, - for standard input')
-    .option('--preset <name>', 'preset below the configuration (tiny when no configuration is given)')
+    .option(
+      '--preset <name>',
+      `preset below the configuration: ${PRESET_NAMES.join(', ')} (tiny when no configuration is given)`,
+    )
     .option('--device <device>', 'auto, cpu or cuda; in place of engine.device')
     .option('--out <dir>', 'bundle folder, new or empty (default: one in the runs folder of the user)')
     .option('--json', 'print one JSON document and nothing else')
