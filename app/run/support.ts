@@ -11,7 +11,11 @@ export const unsupported = (config: RunConfig): ConfigIssue[] => {
   const refuse = (given: boolean, path: string, what: string): void => {
     if (given) issues.push({ path, message: `${what} is not supported by this version's engine` })
   }
-  refuse(engine.device === 'cuda', 'engine.device', 'cuda (this build has the CPU engine; use cpu or auto)')
+  if (engine.device === 'cuda')
+    issues.push({
+      path: 'engine.device',
+      message: 'cuda is not supported by this version, which has the CPU engine only; use cpu or auto',
+    })
   refuse(model.kvHeads !== undefined, 'model.kvHeads', 'grouped-query attention')
   refuse(model.headDim !== undefined, 'model.headDim', 'grouped-query attention')
   refuse(parallel.comm === 'p2p', 'parallel.comm', 'the p2p transport')

@@ -90,7 +90,10 @@ describe('bad usage is refused in one line', () => {
   it.each([
     [['run', '--preset', 'gpt'], /--preset: must be tiny or .*, got "gpt"/],
     [['run', '--device', 'tpu'], /engine\.device: must be auto or cpu or cuda, got "tpu"/],
-    [['run', '--device', 'cuda'], /engine\.device: cuda \(this build has the CPU engine/],
+    [
+      ['run', '--device', 'cuda'],
+      /engine\.device: cuda is not supported by this version, .*; use cpu or auto/,
+    ],
     [['run', '--frobnicate'], /unknown option '--frobnicate'/],
     [['run', 'a.json', 'b.json'], /too many arguments/],
     [['sweep'], /unknown command 'sweep'/],
