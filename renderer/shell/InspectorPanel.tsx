@@ -6,6 +6,7 @@ import { type InspectorRow, useInspectorContent } from './Inspector.tsx'
 import { INSPECTOR, useLayout } from './layout.ts'
 import { Resizer } from './Resizer.tsx'
 import { runRows } from './run-rows.ts'
+import { useStepRows } from './use-step-rows.ts'
 
 const Row = ({ row }: { readonly row: InspectorRow }) => (
   <div className="inspector-row">
@@ -32,12 +33,13 @@ const Rows = ({ title, rows }: { readonly title: string; readonly rows: readonly
   </section>
 )
 
-/** Everything about the selection, as the shown view says it, above the facts of the open run. */
+/** Everything about the selection, as the shown view says it, above the facts of the selected step and the open run. */
 export const InspectorPanel = () => {
   const { title, rows } = useInspectorContent()
   const { inspectorWidth, resizeInspector } = useLayout()
   const openRun = useSession((s) => s.openRun)
   const phase = useSession((s) => runStateOf(s)?.phase)
+  const step = useStepRows(openRun)
   const facts = openRun === null ? [] : runRows(openRun, phase ?? openRun.manifest.status)
   return (
     <aside
@@ -55,6 +57,7 @@ export const InspectorPanel = () => {
       />
       <div className="inspector-body">
         {rows === null || rows.length === 0 ? null : <Rows title={title} rows={rows} />}
+        {step.length === 0 ? null : <Rows title="Step" rows={step} />}
         {facts.length === 0 ? null : <Rows title="Run" rows={facts} />}
         {(rows === null || rows.length === 0) && facts.length === 0 ? (
           <p className="inspector-none">

@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright'
 import { formatInt, formatPercent, formatRate, formatSci, formatUs } from '../../renderer/drawing/format.ts'
-import { field, manifestOf, numbers, onlyBundle, query, stateOf, waitReady } from './desk.ts'
+import { field, manifestOf, numbers, onlyBundle, query, runDefault, stateOf, waitReady } from './desk.ts'
 import { expect, test } from './fixture.ts'
 
 const exact = async (figure: Locator): Promise<number> => Number(await figure.getAttribute('data-value'))
@@ -49,6 +49,21 @@ test('a run that the mouse starts is seen to finish, and every number of it is t
       formatPercent(Number(share)),
     ])
   }
+})
+
+test('the inspector has the numbers of a selected step, as the bundle has them', async ({
+  desk: { page, dataDir },
+}) => {
+  await runDefault(page)
+  await page.getByTestId('step-range').focus()
+  await page.keyboard.press('Home')
+  const [row] = await query(
+    onlyBundle(dataDir),
+    'SELECT tokens_per_s AS rate, max_rel_err AS rel FROM steps WHERE step = 0',
+  )
+  const step = page.getByTestId('inspector').getByRole('region', { name: 'Step' })
+  await expect(step.getByText(formatRate(Number(row?.rate)), { exact: true })).toBeVisible()
+  await expect(step.getByText(formatSci(Number(row?.rel)), { exact: true })).toBeVisible()
 })
 
 test('Enter alone runs the default run', async ({ desk: { page } }) => {

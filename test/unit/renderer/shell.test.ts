@@ -4,6 +4,7 @@ import type { Progress, RunInfo } from '../../../app/protocol/store.ts'
 import { keyText, matches, stroke } from '../../../renderer/shell/keys.ts'
 import { runRows } from '../../../renderer/shell/run-rows.ts'
 import { shownStep } from '../../../renderer/shell/scrub.ts'
+import { stepRows } from '../../../renderer/shell/use-step-rows.ts'
 import { presetDraft } from '../../../renderer/state/form.ts'
 import { tell, useMessages } from '../../../renderer/state/messages.ts'
 import { endText, runStateOf } from '../../../renderer/state/run-state.ts'
@@ -201,6 +202,31 @@ describe('the figures of a run', () => {
       maxRelErr: null,
       provenance: 'measured',
     })
+  })
+})
+
+describe('the numbers of a step', () => {
+  const steps = (maxRelErr: number) => ({
+    step: Int32Array.of(12),
+    startNs: Float64Array.of(1_500_000),
+    wallNs: Float64Array.of(4_700_000),
+    tokensPerSecond: Float64Array.of(851),
+    maxRelErr: Float64Array.of(maxRelErr),
+    checkedRows: Int32Array.of(1376),
+  })
+
+  test('are copied exactly', () => {
+    const rows = stepRows(steps(0.00308), 12)
+    expect(rows).toContainEqual({ label: 'duration', value: '4.70\u2009ms', copy: '4700000' })
+    expect(rows).toContainEqual({ label: 'largest error', value: '3.08e\u22123', copy: '0.00308' })
+  })
+
+  test('name no error where nothing was checked', () => {
+    expect(stepRows(steps(Number.NaN), 12).map(({ label }) => label)).not.toContain('largest error')
+  })
+
+  test('are none of a step that was not traced', () => {
+    expect(stepRows(steps(0), 11)).toEqual([])
   })
 })
 

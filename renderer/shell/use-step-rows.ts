@@ -1,0 +1,42 @@
+import type { RunInfo, StoreResult } from '../../app/protocol/store.ts'
+import { formatInt, formatNs, formatRate, formatSci } from '../drawing/format.ts'
+import { useSelection } from '../state/selection.ts'
+import { useAnswer } from '../state/use-answer.ts'
+import type { InspectorRow } from './Inspector.tsx'
+
+/** What the inspector says of `step`, where `steps` begins with it; nothing where the step was not traced (yet). */
+export const stepRows = (steps: StoreResult<'steps'>, step: number): InspectorRow[] => {
+  const [found, startNs, wallNs, rate, error, checked] = [
+    steps.step[0],
+    steps.startNs[0],
+    steps.wallNs[0],
+    steps.tokensPerSecond[0],
+    steps.maxRelErr[0],
+    steps.checkedRows[0],
+  ]
+  if (found !== step || startNs === undefined || wallNs === undefined || rate === undefined) return []
+  const wasChecked = error !== undefined && !Number.isNaN(error)
+  return [
+    { label: 'step', value: formatInt(step), copy: String(step) },
+    { label: 'start', value: `${formatInt(startNs)}\u2009ns`, copy: String(startNs) },
+    { label: 'duration', value: formatNs(wallNs), copy: String(wallNs) },
+    { label: 'throughput', value: formatRate(rate), copy: String(rate), note: 'tokens/s' },
+    ...(wasChecked ? [{ label: 'largest error', value: formatSci(error), copy: String(error) }] : []),
+    { label: 'checked rows', value: formatInt(checked ?? 0), copy: String(checked ?? 0) },
+  ]
+}
+
+/** The numbers of the selected step, whatever view it was selected in. */
+export const useStepRows = (run: RunInfo | null): InspectorRow[] => {
+  const step = useSelection((s) => s.step)
+  const asked = run === null || step === null ? null : { run: run.id, from: step, max: 1 }
+  // A step of a run in progress is asked for again once it is there.
+  const { answer } = useAnswer(
+    'steps',
+    asked,
+    run !== null && step !== null && step < run.steps ? 'traced' : '',
+  )
+  return answer === null || asked === null || answer.params.run !== asked.run
+    ? []
+    : stepRows(answer.data, asked.from)
+}
