@@ -1,8 +1,8 @@
 import { useEffect, useRef } from 'react'
+import { fieldTakes } from './field-keys.ts'
 
-const typing = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement &&
-  (target.isContentEditable || ['INPUT', 'SELECT', 'TEXTAREA'].includes(target.tagName))
+const typing = ({ target, code }: KeyboardEvent): boolean =>
+  target instanceof HTMLElement && fieldTakes(target, code)
 
 /**
  * Keys of the view that is shown: `handler` returns true when it used the key. Silent while a person types
@@ -13,8 +13,7 @@ export const useViewKeys = (handler: (event: KeyboardEvent) => boolean): void =>
   latest.current = handler
   useEffect(() => {
     const listen = (event: KeyboardEvent): void => {
-      if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || typing(event.target))
-        return
+      if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || typing(event)) return
       if (latest.current(event)) event.preventDefault()
     }
     window.addEventListener('keydown', listen)

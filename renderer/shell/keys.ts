@@ -1,3 +1,5 @@
+import { fieldTakes } from '../controls/field-keys.ts'
+
 /** A key by its place on the keyboard (`KeyboardEvent.code`), so that it stays where it is on any layout. */
 export interface KeyStroke {
   readonly code: string
@@ -44,7 +46,7 @@ export const keyBelongsTo = (target: EventTarget | null, { code, ctrl }: KeyStro
   // Text of several lines has an undo of its own; fields of the form share the form's.
   if (target.tagName === 'TEXTAREA') return true
   if (ctrl) return false
-  if (target.isContentEditable || /^(INPUT|SELECT)$/.test(target.tagName)) return true
+  if (fieldTakes(target, code)) return true
   const presses = code === 'Enter' || code === 'Space'
   return (
     presses && target.closest('button, a, summary, [role="button"], [role="radio"], [role="switch"]') !== null

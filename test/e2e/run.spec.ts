@@ -64,6 +64,9 @@ test('the inspector has the numbers of a selected step, as the bundle has them',
   const step = page.getByTestId('inspector').getByRole('region', { name: 'Step' })
   await expect(step.getByText(formatRate(Number(row?.rate)), { exact: true })).toBeVisible()
   await expect(step.getByText(formatSci(Number(row?.rel)), { exact: true })).toBeVisible()
+  // The scrubber has the focus, and the keys of the window work all the same.
+  await page.keyboard.press('2')
+  await expect(page.getByTestId('timeline-canvas')).toBeVisible()
 })
 
 test('Enter alone runs the default run', async ({ desk: { page } }) => {

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { DesktopState } from '../../../app/protocol/desktop.ts'
 import type { Progress, RunInfo } from '../../../app/protocol/store.ts'
+import { fieldTakes } from '../../../renderer/controls/field-keys.ts'
 import { keyText, matches, stroke } from '../../../renderer/shell/keys.ts'
 import { runRows } from '../../../renderer/shell/run-rows.ts'
 import { shownStep } from '../../../renderer/shell/scrub.ts'
@@ -35,6 +36,15 @@ describe('the selection', () => {
 })
 
 describe('keys', () => {
+  test('are left to fields, but a slider takes only those that move it', () => {
+    const field = (type: string) => ({ tagName: 'INPUT', type, isContentEditable: false })
+    expect(['Digit2', 'ArrowLeft'].map((code) => fieldTakes(field('text'), code))).toEqual([true, true])
+    expect(
+      ['Digit2', 'BracketLeft', 'ArrowLeft', 'Home'].map((code) => fieldTakes(field('range'), code)),
+    ).toEqual([false, false, true, true])
+    expect(fieldTakes({ tagName: 'BUTTON', isContentEditable: false }, 'Digit2')).toBe(false)
+  })
+
   test('are matched by place and by what is held', () => {
     expect(matches(pressed('KeyZ', { ctrlKey: true }), stroke('KeyZ', { ctrl: true }))).toBe(true)
     expect(matches(pressed('KeyZ', { metaKey: true }), stroke('KeyZ', { ctrl: true }))).toBe(true)
