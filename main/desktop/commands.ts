@@ -1,8 +1,8 @@
-import { mkdir } from 'node:fs/promises'
 import type { z } from 'zod'
 import { type CommandResult, type DesktopCommand, desktopCommands } from '../../app/protocol/desktop.ts'
 import { parseRunConfig } from '../../app/run/parse.ts'
 import { unsupported } from '../../app/run/support.ts'
+import { makeFolder } from '../process/make-folder.ts'
 import { runIdOf } from '../process/run-id.ts'
 import { bundlePath, newRunName, runLabel } from '../process/runs-folder.ts'
 import type { Theme } from './settings.ts'
@@ -101,7 +101,7 @@ const startRun = async (
   if (!parsed.ok || issues.length > 0)
     return { ok: false, message: 'This configuration cannot run.', issues: [...issues] }
   try {
-    await mkdir(services.runsFolder, { recursive: true })
+    makeFolder(services.runsFolder)
   } catch (error) {
     return refusal(
       `The folder of runs cannot be made: ${error instanceof Error ? error.message : String(error)}`,

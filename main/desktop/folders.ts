@@ -1,6 +1,6 @@
-import { mkdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type BrowserWindow, dialog, shell } from 'electron'
+import { makeFolder } from '../process/make-folder.ts'
 
 /** Asks for a bundle; undefined when the person cancels. */
 export const chooseBundle = async (window: BrowserWindow, folder: string): Promise<string | undefined> => {
@@ -15,7 +15,7 @@ export const chooseBundle = async (window: BrowserWindow, folder: string): Promi
 
 /** Opens the folder in the file manager, and makes it first where no run was ever made. */
 export const showFolder = async (folder: string): Promise<void> => {
-  await mkdir(folder, { recursive: true })
+  makeFolder(folder)
   const trouble = await shell.openPath(folder)
   if (trouble !== '') throw new Error(`cannot show ${folder}: ${trouble}`)
 }

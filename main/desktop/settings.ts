@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { makeFolder } from '../process/make-folder.ts'
 
 export interface Bounds {
   readonly x: number
@@ -34,7 +35,7 @@ export const settingsFile = (path: string, complain: (sentence: string) => void)
     set: (change) => {
       settings = { ...settings, ...change }
       try {
-        mkdirSync(dirname(path), { recursive: true })
+        makeFolder(dirname(path))
         writeFileSync(`${path}.new`, JSON.stringify(settings))
         renameSync(`${path}.new`, path)
       } catch (error) {

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TraceMessage } from '../../app/protocol/engine.ts'
 import type { Progress } from '../../app/protocol/store.ts'
 import type { Manifest, RunStatus } from '../../app/trace/manifest.ts'
 import type { TraceChunk } from '../../app/trace/tables.ts'
+import { makeFolder } from '../process/make-folder.ts'
 import { temporaryName } from './bundle-files.ts'
 import { checkChunk } from './chunk-check.ts'
 import { openDuck, withConnection } from './duck.ts'
@@ -226,7 +227,7 @@ const writeBegin = (bundle: string, manifest: Manifest): void => {
 const withoutWriter = ({ writer: _, ...manifest }: Manifest): Manifest => manifest
 
 const prepareFolder = (bundle: string): void => {
-  mkdirSync(bundle, { recursive: true })
+  makeFolder(bundle)
   if (readdirSync(bundle).length > 0)
     throw new StoreProblem(`the folder of a new run must be new or empty: ${bundle}`)
 }
