@@ -45,7 +45,8 @@ const collectErrors = (page: Page, errors: string[]): void => {
   })
 }
 
-const WINDOW_MS = 45_000
+/** A start takes 1 to 3 s; software graphics on a busy machine rarely hang for good before the first window. */
+const PATIENCE_MS = 25_000
 
 /** The app's first window; an app that shows none is ended, and what it said last is told. */
 const windowOf = async (app: ElectronApplication): Promise<Page> => {
@@ -54,10 +55,36 @@ const windowOf = async (app: ElectronApplication): Promise<Page> => {
     said = (said + data.toString('utf8')).slice(-2000)
   })
   try {
-    return await app.firstWindow({ timeout: WINDOW_MS })
+    return await app.firstWindow({ timeout: PATIENCE_MS })
   } catch (error) {
     app.process().kill('SIGKILL')
     throw new Error(`the app showed no window; it said: ${said}`, { cause: error })
+  }
+}
+
+interface Started {
+  readonly app: ElectronApplication
+  readonly page: Page
+}
+
+const start = async (folder: string, env: Readonly<Record<string, string>>): Promise<Started> => {
+  const app = await _electron.launch({
+    executablePath: runtimePath(),
+    cwd: ROOT,
+    args: ['.', `--user-data-dir=${join(folder, 'user')}`, ...(isRoot() ? ['--no-sandbox'] : [])],
+    env: { ...inherited(), ...env },
+    timeout: PATIENCE_MS,
+  })
+  return { app, page: await windowOf(app) }
+}
+
+/** Starts once more, and says so, when the runtime hangs before its first window. */
+const startTwice = async (folder: string, env: Readonly<Record<string, string>>): Promise<Started> => {
+  try {
+    return await start(folder, env)
+  } catch (error) {
+    console.warn(`the app did not start and is started again: ${String(error).slice(0, 300)}`)
+    return start(folder, env)
   }
 }
 
@@ -67,13 +94,7 @@ export const launch = async (options: LaunchOptions = {}): Promise<Launched> => 
   const remove = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   const dataDir = options.dataDir ?? join(folder, 'data')
   try {
-    const app = await _electron.launch({
-      executablePath: runtimePath(),
-      cwd: ROOT,
-      args: ['.', `--user-data-dir=${join(folder, 'user')}`, ...(isRoot() ? ['--no-sandbox'] : [])],
-      env: { ...inherited(), XDG_DATA_HOME: dataDir, ...options.env },
-    })
-    const page = await windowOf(app)
+    const { app, page } = await startTwice(folder, { XDG_DATA_HOME: dataDir, ...options.env })
     const errors: string[] = []
     collectErrors(page, errors)
     const close = async (): Promise<void> => {
