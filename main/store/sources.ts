@@ -8,12 +8,24 @@ export const relationOf = (table: TableName, parts: readonly Part[]): string => 
   const columns = queryColumns(TABLES[table])
   if (parts.length === 0)
     return `(SELECT ${columns.map(({ name, type }) => `NULL::${type} AS ${sqlName(name)}`).join(', ')} WHERE false)`
-  // Files by name: a glob would trip over brackets in the path of the bundle.
+  return `(${[...partsByRank(parts)].map((group) => partsQuery(table, ...group)).join(' UNION ALL ')})`
+}
+
+const partsByRank = (parts: readonly Part[]): Map<number, Part[]> => {
+  const groups = new Map<number, Part[]>()
+  for (const part of parts) groups.set(part.rank, [...(groups.get(part.rank) ?? []), part])
+  return groups
+}
+
+/**
+ * Files by name, since a glob would trip over brackets in the path of the bundle; and the rank as a number, since
+ * DuckDB's Hive partitions also take folders above the bundle (`rank=9/run.dcp`, `step=5/run.dcp`) for columns.
+ */
+const partsQuery = (table: TableName, rank: number, parts: readonly Part[]): string => {
+  const ofParts = TABLES[table].columns.map(({ name }) => sqlName(name))
+  const columns = TABLES[table].perRank ? [`${rank}::INTEGER AS rank`, ...ofParts] : ofParts
   const files = parts.map((part) => sqlText(part.path)).join(', ')
-  const partition = TABLES[table].perRank
-    ? "hive_partitioning = true, hive_types = {'rank': INTEGER}"
-    : 'hive_partitioning = false'
-  return `(SELECT ${columns.map((c) => sqlName(c.name)).join(', ')} FROM read_parquet([${files}], ${partition}))`
+  return `SELECT ${columns.join(', ')} FROM read_parquet([${files}], hive_partitioning = false)`
 }
 
 /** The table of a bundle as it is on disk now. */
