@@ -23,9 +23,20 @@ export const queryCommand = async (bundle: string, sql: string, format: string):
   const store = await openStore()
   try {
     const { columns, rows, truncated } = await store.query(bundle, sql, QUERY_ROWS)
-    return { stdout: formatted(known, columns, rows), truncated }
+    return { stdout: printed(known, columns, rows), truncated }
   } finally {
     await store.close()
+  }
+}
+
+/** JavaScript refuses to make a text of more than about 500 MB. */
+const printed: typeof formatted = (format, columns, rows) => {
+  try {
+    return formatted(format, columns, rows)
+  } catch (error) {
+    if (error instanceof RangeError)
+      throw badInput('the answer is too long to print; ask for fewer rows or shorter values')
+    throw error
   }
 }
 

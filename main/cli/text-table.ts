@@ -1,11 +1,17 @@
 export type Cell = string | number | bigint | boolean | null
 
+/** Widest cell that others are padded to: one long text must not make every row as long. */
+const MAX_PADDED = 200
+
 /** Rows as aligned text: numbers to the right, two spaces between columns, no trailing space. */
 export const textTable = (header: readonly string[], rows: readonly (readonly Cell[])[]): string => {
   const texts = rows.map((row) => row.map(cellText))
   const right = header.map((_, i) => rows.length > 0 && rows.every((row) => isNumeric(row[i])))
   const widths = header.map((name, i) =>
-    texts.reduce((width, row) => Math.max(width, (row[i] ?? '').length), name.length),
+    Math.min(
+      MAX_PADDED,
+      texts.reduce((width, row) => Math.max(width, (row[i] ?? '').length), name.length),
+    ),
   )
   const line = (cells: readonly string[]): string =>
     cells

@@ -1,12 +1,16 @@
 import { type DuckDBConnection, DuckDBInstance, type DuckDBResult } from '@duckdb/node-api'
 import duckdb from '@duckdb/node-bindings'
 
-/** An in-memory DuckDB that reads and writes local files only: nothing is downloaded or loaded. */
+/**
+ * An in-memory DuckDB that reads and writes local files only: nothing is downloaded or loaded. It does not spill
+ * either, which would fill a folder `.tmp` wherever the program was started and leave it there.
+ */
 export const openDuck = (options: Readonly<Record<string, string>> = {}): Promise<DuckDBInstance> =>
   DuckDBInstance.create(':memory:', {
     threads: '2',
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
+    temp_directory: '',
     ...options,
   })
 

@@ -1,6 +1,7 @@
 import { resolve, sep } from 'node:path'
 import {
   type DuckDBConnection,
+  type DuckDBResult,
   type DuckDBValueConverter,
   type Json,
   JsonDuckDBValueConverter,
@@ -14,6 +15,8 @@ import { relation } from './sources.ts'
 
 /** Memory of one query; what needs more ends with DuckDB's error instead of with the process. */
 const MEMORY_LIMIT = '2GB'
+/** Bytes of values that an answer may hold, about: few rows can be as large as many. */
+const MAX_ANSWER_BYTES = 256 * 2 ** 20
 
 /**
  * One SELECT over the tables of a bundle, in a DuckDB of its own that can read nothing but the bundle. Values are
@@ -66,13 +69,44 @@ const select = async (
     throw new StoreProblem(
       `a bundle is read-only: only SELECT is possible, got ${StatementType[statement.statementType]}`,
     )
-  const reader = await statement.streamAndReadUntil(limit + 1)
-  const rows = reader.convertRows(jsonValue)
+  const result = await statement.stream()
+  const rows = await firstRows(result, limit + 1)
   return {
-    columns: reader.deduplicatedColumnNames(),
+    columns: result.deduplicatedColumnNames(),
     rows: rows.slice(0, limit),
     truncated: rows.length > limit,
   }
+}
+
+/** At most `most` rows, converted one by one, so that large ones end the query and not the process. */
+const firstRows = async (result: DuckDBResult, most: number): Promise<Json[][]> => {
+  const rows: Json[][] = []
+  let bytes = 0
+  for (
+    let chunk = await result.fetchChunk();
+    chunk !== null && chunk.rowCount > 0 && rows.length < most;
+    chunk = await result.fetchChunk()
+  )
+    for (let i = 0; i < chunk.rowCount && rows.length < most; i++) {
+      const row = chunk.convertRowValues(i, jsonValue)
+      bytes += sizeOf(row)
+      if (bytes > MAX_ANSWER_BYTES)
+        throw new StoreProblem(
+          `the answer is larger than ${MAX_ANSWER_BYTES / 2 ** 20} MiB; ask for fewer rows or shorter values`,
+        )
+      rows.push(row)
+    }
+  return rows
+}
+
+const WORD_BYTES = 8
+
+/** Bytes that a value takes, about. */
+const sizeOf = (value: Json): number => {
+  if (typeof value === 'string') return WORD_BYTES + value.length
+  if (typeof value !== 'object' || value === null) return WORD_BYTES
+  const own = WORD_BYTES * (2 + Object.keys(value).length)
+  return Object.values(value).reduce<number>((sum, part) => sum + sizeOf(part), own)
 }
 
 /** DuckDB's binding answers a statement of comments only with an error without words. */

@@ -46,6 +46,20 @@ describe('where a text stops being JSON', () => {
   })
 })
 
+describe('a table', () => {
+  it('does not pad every row to the length of one long text', () => {
+    const [, long, short] = textTable(
+      ['a', 'b'],
+      [
+        ['x'.repeat(1000), 1],
+        ['y', 2],
+      ],
+    ).split('\n')
+    expect(long).toBe(`${'x'.repeat(1000)}  1`)
+    expect(short).toBe(`${'y'.padEnd(200)}  2`)
+  })
+})
+
 describe('csv', () => {
   it('quotes by RFC 4180 and ends records with CRLF', () => {
     expect(csv(['a', 'b,c'], [['x"y', 'two\nlines']])).toBe('a,"b,c"\r\n"x""y","two\nlines"\r\n')

@@ -98,4 +98,34 @@ describe('a query', () => {
     await expect(query(`SELECT * FROM '${scratch.path}/run.dcp/../secret.csv'`)).rejects.toThrow()
     await expect(query(`SELECT * FROM glob('/etc/*')`)).rejects.toThrow()
   })
+
+  it('refuses an answer that would not fit into memory, however few its rows', async () => {
+    const large = "SELECT repeat('x', 10000000) AS text, [repeat('y', 10000000)] AS list FROM range(100)"
+    await expect(query(large)).rejects.toThrow(/^the answer is larger than 256 MiB; ask for fewer rows/)
+    expect((await query(`${large} LIMIT 1`)).rows).toEqual([['x'.repeat(1e7), ['y'.repeat(1e7)]]])
+  })
+
+  it('has no folder to spill to, so that none is left behind', async () => {
+    expect((await query("SELECT current_setting('temp_directory')")).rows).toEqual([['']])
+  })
+})
+
+describe('a bundle below folders that look like partitions', () => {
+  it('keeps its own ranks and columns', async () => {
+    const folder = join(scratch.path, 'rank=9', 'step=77', 'stage=x', 'run.dcp')
+    const engine = fakeEngine('run-2')
+    store.attachEngine(engine.storeEnd)
+    engine.begin(folder)
+    for (const rank of [0, 1]) engine.chunk(spanChunk(rank, evenSpans(3)))
+    engine.end()
+    await engine.reply('closed')
+    const sql =
+      'SELECT rank, min(step), max(step), count(DISTINCT stage) FROM spans GROUP BY rank ORDER BY rank'
+    const { rows } = await store.request('query', { run: 'run-2', sql, limit: 9 })
+    expect(rows).toEqual([
+      [0, 0, 0, 3],
+      [1, 0, 0, 3],
+    ])
+    expect(await store.request('spanAt', { run: 'run-2', rank: 1, atNs: 5 })).toMatchObject({ step: 0 })
+  })
 })
