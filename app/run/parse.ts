@@ -21,9 +21,14 @@ export type ParsedConfig = { ok: true; config: RunConfig } | { ok: false; issues
 const pathText = (path: readonly PropertyKey[]): string =>
   path.reduce<string>(
     (text, part) =>
-      typeof part === 'number' ? `${text}[${part}]` : text === '' ? String(part) : `${text}.${String(part)}`,
+      typeof part === 'number'
+        ? `${text}[${part}]`
+        : `${text}${text === '' ? '' : '.'}${keyText(String(part))}`,
     '',
   )
+
+/** A key that is none of ours may be anything: empty, with control characters, of a megabyte. */
+const keyText = (key: string): string => (/^[\w-]{1,60}$/.test(key) ? key : shown(key))
 
 const shown = (value: unknown): string => {
   const text =
@@ -81,7 +86,14 @@ const issueOf = (issue: z.core.$ZodIssue): ConfigIssue[] => {
 }
 
 /** Every violated rule of a failed parse, in the order of the schema. */
-export const issuesOf = (error: z.ZodError): ConfigIssue[] => error.issues.flatMap(issueOf)
+export const issuesOf = (error: z.ZodError): ConfigIssue[] =>
+  error.issues.filter((issue, i, all) => !isWider(issue, all[i + 1])).flatMap(issueOf)
+
+/** Whether `next` sets a narrower bound for the same value: a whole number has those of exact integers besides its own. */
+const isWider = (issue: z.core.$ZodIssue, next: z.core.$ZodIssue | undefined): boolean =>
+  (issue.code === 'too_big' || issue.code === 'too_small') &&
+  issue.code === next?.code &&
+  pathText(issue.path) === pathText(next.path)
 
 /** The alternatives of a union in one sentence; the branch that nearly matched speaks alone. */
 const unionText = (branches: readonly (readonly z.core.$ZodIssue[])[]): string => {

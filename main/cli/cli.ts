@@ -6,6 +6,7 @@ import { CliFailure, EXIT, type ExitCode, messageOf } from './failure.ts'
 import { type LayoutOptions, layoutCommand } from './layout-command.ts'
 import { QUERY_ROWS, queryCommand } from './query-command.ts'
 import { type RunOptions, runCommand } from './run-command.ts'
+import { printable } from './text-table.ts'
 
 const EXIT_CODES = `
 Exit codes:
@@ -15,10 +16,16 @@ Exit codes:
   3    the device or the engine failed
   130  ended by Ctrl-C`
 
-/** A reader that goes away (\`| head\`) is no failure. */
-const toleratePipe = (stream: NodeJS.WriteStream): void => {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
+/** A reader that goes away (\`| head\`) is no failure; an answer that cannot be written otherwise is one. */
+const watchOutput = (): void => {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') return
+    complain(`the output could not be written: ${error.message}`)
+    process.exit(EXIT.engineFailed)
+  })
+  process.stderr.on('error', (error: NodeJS.ErrnoException) => {
+    // There is no place left to say it.
+    if (error.code !== 'EPIPE') process.exit(process.exitCode ?? EXIT.engineFailed)
   })
 }
 
@@ -27,8 +34,16 @@ const print = (text: string): void => {
 }
 
 const complain = (message: string): void => {
-  process.stderr.write(`dcpscope: ${message.replaceAll(/\s*\n\s*/g, ' ')}\n`)
+  process.stderr.write(`dcpscope: ${printable(shortened(message.replaceAll(/\s*\n\s*/g, ' ')))}\n`)
 }
+
+const MAX_MESSAGE = 4000
+
+/** Thousands of faults are not read by anybody. */
+const shortened = (message: string): string =>
+  message.length > MAX_MESSAGE
+    ? `${message.slice(0, MAX_MESSAGE)}... (${message.length - MAX_MESSAGE} more characters)`
+    : message
 
 const program = (finish: (code: ExitCode) => void): Command => {
   const root = new Command('dcpscope')
@@ -113,8 +128,7 @@ Example:
   dcpscope query RUN.dcp "select stage, avg(dur_ns) from spans group by stage"`
 
 const main = async (): Promise<void> => {
-  toleratePipe(process.stdout)
-  toleratePipe(process.stderr)
+  watchOutput()
   try {
     await program((code) => {
       process.exitCode = code

@@ -62,13 +62,15 @@ export const startEngine = (distDir: string): EngineProcess => {
 /** How the process ended, with the last line that it wrote to stderr, which is where a native crash speaks. */
 const ending = async (child: ChildProcess): Promise<string> => {
   let words = ''
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+  // Undefined, whatever its type says, when the system had no file descriptor left for the process.
+  const errors = child.stderr ?? null
+  errors?.setEncoding('utf8').on('data', (text: string) => {
     words = (words + text).slice(-4096)
   })
   // Not the child's `close`: it does not come when this side has disconnected.
   const silent = new Promise<void>((resolve) => {
-    if (child.stderr === null) resolve()
-    else child.stderr.on('close', resolve)
+    if (errors === null) resolve()
+    else errors.on('close', resolve)
   })
   const how = await new Promise<string>((resolve) => {
     child.on('error', (error) => resolve(`the engine process could not be started: ${error.message}`))

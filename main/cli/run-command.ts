@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import type { EngineEvent } from '../../app/protocol/engine.ts'
 import type { RunConfig } from '../../app/run/config.ts'
 import type { Manifest } from '../../app/trace/manifest.ts'
-import { hasManifest, readManifest } from '../store/manifest-file.ts'
 import { type BundleFolder, chooseBundle } from './bundle-folder.ts'
 import { type EngineProcess, startEngine } from './engine-process.ts'
 import { CliFailure, EXIT, type ExitCode } from './failure.ts'
@@ -38,8 +37,7 @@ export const runCommand = async (
     await store.close()
   })
   // Only now nothing writes to the bundle any more.
-  const manifest = hasManifest(bundle.path) ? readManifest(bundle.path) : undefined
-  return result(ended, manifest, bundle, options.json === true)
+  return result(ended, store.manifestOf(bundle.path), bundle, options.json === true)
 }
 
 const drive = async (

@@ -1,14 +1,17 @@
 import { resolve } from 'node:path'
 import { type Progress, type StoreResult, storeReplySchema } from '../../app/protocol/store.ts'
+import type { Manifest } from '../../app/trace/manifest.ts'
 import { type Port, portPair } from '../process/port.ts'
-import { hasManifest } from '../store/manifest-file.ts'
+import { hasManifest, readManifest } from '../store/manifest-file.ts'
 import { badInput, messageOf } from './failure.ts'
 
 /** What the commands ask of the store, which runs in this process. */
 export interface StoreSession {
   attachEngine(port: Port): void
   onProgress(listener: (progress: Progress) => void): void
-  /** A run whose engine died: its bundle says so if it still says running. Nothing when there is no bundle. */
+  /** Manifest of the run that was begun here in this folder; undefined when none was, or it was removed. */
+  manifestOf(bundle: string): Manifest | undefined
+  /** A run whose engine died: its bundle says so if it still says running. Nothing when none was begun here. */
   interrupt(bundle: string, reason: string): Promise<void>
   query(bundle: string, sql: string, limit: number): Promise<StoreResult<'query'>>
   close(): Promise<void>
@@ -28,8 +31,10 @@ export const openStore = async (): Promise<StoreSession> => {
       })
       store.attachClient(theirs)
     },
+    manifestOf: (bundle) => (store.began(bundle) && hasManifest(bundle) ? readManifest(bundle) : undefined),
     interrupt: async (bundle, reason) => {
-      if (hasManifest(bundle)) await store.handle({ type: 'interrupt', bundle, reason })
+      if (store.began(bundle) && hasManifest(bundle))
+        await store.handle({ type: 'interrupt', bundle, reason })
     },
     query: async (bundle, sql, limit) => {
       const answer = await store.handle({ type: 'open', seq: 0, folder: resolve(bundle) })

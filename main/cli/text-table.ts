@@ -30,8 +30,11 @@ export const isNumberText = (cell: unknown): boolean =>
 
 const cellText = (cell: Cell): string => (cell === null ? '' : printable(String(cell)))
 
-/** Text from a file must not steer the terminal: control characters are shown, not sent. */
+/** Text from a file must not steer the terminal: control characters, also those of direction, are shown, not sent. */
 export const printable = (text: string): string =>
-  text.replace(/\p{Cc}/gu, (c) => (c === '\n' ? '\\n' : c === '\t' ? '\\t' : `\\x${hex(c)}`))
+  text.replace(/[\p{Cc}\p{Bidi_Control}]/gu, (c) => (c === '\n' ? '\\n' : c === '\t' ? '\\t' : escaped(c)))
 
-const hex = (c: string): string => c.charCodeAt(0).toString(16).padStart(2, '0')
+const escaped = (c: string): string => {
+  const code = c.charCodeAt(0).toString(16)
+  return code.length > 2 ? `\\u${code.padStart(4, '0')}` : `\\x${code.padStart(2, '0')}`
+}

@@ -1,14 +1,18 @@
 import { existsSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { homedir, userInfo } from 'node:os'
+import { isAbsolute, join } from 'node:path'
 import type { RunConfig } from '../../app/run/config.ts'
 
 /** Folder in which runs are kept when no other is named: the user's data folder of the platform. */
 export const runsFolder = (
   env: Readonly<Record<string, string | undefined>> = process.env,
   platform: NodeJS.Platform = process.platform,
-  home: string = homedir(),
+  home: string = homeFolder(),
 ): string => join(dataFolder(env, platform, home), 'dcpscope', 'runs')
+
+/** HOME, which counts as not set when it is empty or relative, as the variables of XDG do. */
+export const homeFolder = (fromEnvironment: string = homedir()): string =>
+  isAbsolute(fromEnvironment) ? fromEnvironment : userInfo().homedir
 
 const dataFolder = (
   env: Readonly<Record<string, string | undefined>>,

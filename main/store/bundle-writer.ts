@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TraceMessage } from '../../app/protocol/engine.ts'
 import type { Progress } from '../../app/protocol/store.ts'
@@ -12,7 +12,7 @@ import { openDuck, withConnection } from './duck.ts'
 import { LiveProgress } from './live-progress.ts'
 import { ownWriter, writeManifest } from './manifest-file.ts'
 import { PartWriter } from './part-writer.ts'
-import { isMissing, StoreProblem, writeProblem } from './problem.ts'
+import { codeOf, isMissing, StoreProblem, writeProblem } from './problem.ts'
 import { summarise } from './summary.ts'
 import { TensorWriter } from './tensor-writer.ts'
 
@@ -73,7 +73,7 @@ export class BundleWriter {
       writeBegin(bundle, running)
     } catch (error) {
       await parts.close()
-      throw writeProblem(error, bundle)
+      throw beginProblem(error, bundle)
     }
     return new BundleWriter(id, bundle, running, parts, onFailed)
   }
@@ -213,21 +213,32 @@ const reserveFile = (bundle: string): string => join(bundle, temporaryName('rese
 
 /** The reserve and the first manifest. */
 const writeBegin = (bundle: string, manifest: Manifest): void => {
-  const size = Math.max(RESERVE_BYTES, 4 * JSON.stringify(manifest).length)
+  // Made by one writer only: of two that found the same empty folder, the second is refused.
+  const reserve = openSync(reserveFile(bundle), 'wx')
   try {
     // Random bytes, so that a compressing file system sets them aside as well.
-    writeFileSync(reserveFile(bundle), randomBytes(size))
+    writeFileSync(reserve, randomBytes(Math.max(RESERVE_BYTES, 4 * JSON.stringify(manifest).length)))
     writeManifest(bundle, manifest)
   } catch (error) {
     rmSync(reserveFile(bundle), { force: true })
     throw error
+  } finally {
+    closeSync(reserve)
   }
 }
+
+/** A folder that was never there cannot have been removed, which is what a missing one means later on. */
+const beginProblem = (error: unknown, bundle: string): StoreProblem => {
+  if (isMissing(error)) return new StoreProblem(`the folder of the run cannot be made: ${bundle}`)
+  return codeOf(error) === 'EEXIST' ? notEmpty(bundle) : writeProblem(error, bundle)
+}
+
+const notEmpty = (bundle: string): StoreProblem =>
+  new StoreProblem(`the folder of a new run must be new or empty: ${bundle}`)
 
 const withoutWriter = ({ writer: _, ...manifest }: Manifest): Manifest => manifest
 
 const prepareFolder = (bundle: string): void => {
   makeFolder(bundle)
-  if (readdirSync(bundle).length > 0)
-    throw new StoreProblem(`the folder of a new run must be new or empty: ${bundle}`)
+  if (readdirSync(bundle).length > 0) throw notEmpty(bundle)
 }

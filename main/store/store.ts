@@ -47,6 +47,8 @@ export class Store {
   /** Runs that were asked for, the latest last. */
   readonly #bundles = new Map<string, RunBundle>()
   #duck: Promise<DuckDBInstance> | undefined
+  /** Folders of the runs that this store began. */
+  readonly #begun = new Set<string>()
   #runsFolder: string | undefined
   readonly #dirty = new Set<BundleWriter>()
   #progressTimer: NodeJS.Timeout | undefined
@@ -73,6 +75,11 @@ export class Store {
     )
     this.#clients.add(client)
     for (const writer of this.#writers.values()) client.push(writer.progress)
+  }
+
+  /** Whether the bundle in `folder` is of a run that this store began, and not of somebody else. */
+  began(folder: string): boolean {
+    return this.#begun.has(resolve(folder))
   }
 
   /** A command, not yet parsed. Resolves with its answer; undefined for a command without one. */
@@ -125,6 +132,7 @@ export class Store {
     const writer = await BundleWriter.begin(id, folder, manifest, onFailed)
     this.#idOf.set(folder, id)
     this.#folderOf.set(id, folder)
+    this.#begun.add(folder)
     this.#writers.set(folder, writer)
     return writer
   }

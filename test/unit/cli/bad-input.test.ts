@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { configFile, dcpscope, freshFolder } from './dcpscope.ts'
@@ -53,6 +53,19 @@ describe('a configuration that breaks a rule is refused in one line', () => {
     await refused(['run', file, '--out', out], says)
     await refused(['run', file, '--out', out], new RegExp(`^dcpscope: ${file}: `))
     expect(existsSync(out)).toBe(false)
+  })
+
+  it('without sending its control characters to the terminal', async () => {
+    const file = configFile({ '\u001b[31mred\u202e': 1 })
+    await refused(['run', file], /: "\\u001b\[31mred\\u202e": is not a known key\n$/)
+  })
+
+  it('of a length that can be read, however many its faults', async () => {
+    const keys = Array.from({ length: 20_000 }, (_, i) => [`k${i}`, 1])
+    await refused(
+      ['run', configFile(Object.fromEntries(keys))],
+      /^.{4000,4100}\.\.\. \(\d+ more characters\)\n$/,
+    )
   })
 
   it('naming every field at fault', async () => {
@@ -122,6 +135,42 @@ describe('a bundle folder that cannot become one is refused before anything runs
     await refused(['run', '--out', out], /--out: .* is not empty/)
     expect(readdirSync(out)).toEqual(['precious'])
   })
+
+  it('when its name is empty, too long, or a link that leads nowhere', async () => {
+    const folder = freshFolder()
+    const link = (name: string, target: string): string => {
+      symlinkSync(target, join(folder, name))
+      return join(folder, name)
+    }
+    await refused(['run', '--out', ''], /--out: must name a folder/)
+    await refused(
+      ['run', '--out', join(folder, 'n'.repeat(300))],
+      /\.\.\. cannot be used: the path is too long/,
+    )
+    await refused(
+      ['run', '--out', link('gone', join(folder, 'nowhere'))],
+      /gone is a link to something that is not there/,
+    )
+    await refused(
+      ['run', '--out', link('loop', 'loop')],
+      /loop cannot be used: its links go round in a circle/,
+    )
+    await refused(
+      ['run', '--out', join(folder, 'loop', 'x')],
+      /cannot be used: its links go round in a circle/,
+    )
+    expect(readdirSync(folder)).toEqual(['gone', 'loop'])
+  })
+
+  it.skipIf(process.platform !== 'linux')(
+    'when it lies where no folder can be made, which is not called removed',
+    () =>
+      refused(
+        ['run', '--out', '/proc/x.dcp'],
+        /(cannot be made: \/proc\/x\.dcp|\/proc is not writable)/,
+        process.getuid?.() === 0 ? 3 : 2,
+      ),
+  )
 
   it('when it is a file, or lies in one', async () => {
     const file = configFile('{}')

@@ -7,7 +7,7 @@ import { type Manifest, manifestSchema } from '../../../app/trace/manifest.ts'
 
 /** Folder of the built scripts under test. */
 const DIST = resolve(process.env.DCPSCOPE_DIST ?? 'dist')
-const CLI = join(DIST, 'cli.js')
+export const CLI = join(DIST, 'cli.js')
 if (!existsSync(CLI)) throw new Error(`${CLI} is missing; run "npm run build" before the tests`)
 
 // Whole processes on a machine that others use too.

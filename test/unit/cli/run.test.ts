@@ -1,8 +1,9 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
+  CLI,
   childrenOf,
   configFile,
   dcpscope,
@@ -226,6 +227,41 @@ describe('a full disk', () => {
     } finally {
       execFileSync('umount', [disk])
     }
+  })
+})
+
+describe('two runs that want the same folder', () => {
+  it('leave it to one of them, and the other does not speak of its bundle', async () => {
+    const bundle = newBundle()
+    const outcomes = await Promise.all([1, 2].map(() => dcpscope(['run', '--out', bundle, '--json'])))
+    expect(outcomes.map(({ code }) => code)).toContain(0)
+    const loser = outcomes.find(({ code }) => code !== 0)
+    expect(loser?.stderr).toMatch(/^dcpscope: [^\n]*(must be new or empty: [^;]*|is not empty)\n$/)
+    expect(manifestOf(bundle).status).toBe('complete')
+    expect(await stepsIn(bundle)).toBe(24)
+  })
+})
+
+describe('an output that cannot be written', () => {
+  it.skipIf(!existsSync('/dev/full'))('is one line and exit 3, not a stack', () => {
+    const full = openSync('/dev/full', 'w')
+    const args = [CLI, 'layout', '--len', '10', '--dcp', '2']
+    const { status, stderr } = spawnSync(process.execPath, args, {
+      stdio: ['ignore', full, 'pipe'],
+      encoding: 'utf8',
+    })
+    closeSync(full)
+    expect(stderr).toMatch(/^dcpscope: the output could not be written: ENOSPC[^\n]*\n$/)
+    expect(status).toBe(3)
+  })
+})
+
+describe('a system without file descriptors', () => {
+  it.skipIf(process.platform !== 'linux')('is told as the reason', () => {
+    const command = `ulimit -n 22; exec ${process.execPath} ${CLI} run --out ${newBundle()}`
+    const { status, stderr } = spawnSync('bash', ['-c', command], { encoding: 'utf8' })
+    expect(stderr).toMatch(/^dcpscope: [^\n]*EMFILE[^\n]*\n$/)
+    expect(status).toBe(3)
   })
 })
 

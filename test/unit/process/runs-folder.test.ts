@@ -1,7 +1,14 @@
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseRunConfig } from '../../../app/run/parse.ts'
-import { bundlePath, newRunName, runLabel, runsFolder } from '../../../main/process/runs-folder.ts'
+import {
+  bundlePath,
+  homeFolder,
+  newRunName,
+  runLabel,
+  runsFolder,
+} from '../../../main/process/runs-folder.ts'
 
 describe('the runs folder', () => {
   it('follows the platform', () => {
@@ -14,6 +21,13 @@ describe('the runs folder', () => {
   it('takes an empty or relative XDG_DATA_HOME for none', () => {
     for (const XDG_DATA_HOME of ['', 'data'])
       expect(runsFolder({ XDG_DATA_HOME }, 'linux', '/home/u')).toBe('/home/u/.local/share/dcpscope/runs')
+  })
+})
+
+describe('the home folder', () => {
+  it('is that of the account where HOME is empty or relative', () => {
+    expect(homeFolder('/home/u')).toBe('/home/u')
+    for (const home of ['', 'relative']) expect(homeFolder(home)).toBe(userInfo().homedir)
   })
 })
 

@@ -52,6 +52,11 @@ describe('a run configuration', () => {
       { workload: { requests: [{ contextLen: 1e12 }] } },
       'workload.requests[0].contextLen: must be at most 16777216, got 1000000000000',
     ],
+    [{ workload: { steps: 1e300 } }, 'workload.steps: must be at most 1000000, got 1e+300'],
+    [{ workload: { seed: -1e300 } }, 'workload.seed: must be at least 0, got -1e+300'],
+    [{ '': 1 }, '"": is not a known key'],
+    [{ model: { '\u001b[31m': 1 } }, 'model."\\u001b[31m": is not a known key'],
+    [{ ['x'.repeat(1e6)]: 1 }, `"${'x'.repeat(56)}...: is not a known key`],
     [{ workload: { requests: [] } }, 'workload.requests: must have at least 1 entries'],
     [
       { workload: { requests: [{ count: 4096 }, { count: 1 }] } },

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
@@ -62,6 +62,25 @@ describe('a line of the engine', () => {
     engine.begin(bundle())
     await engine.reply('failed')
     expect(readdirSync(bundle())).toEqual(['.reserve.tmp'])
+  })
+
+  it('is refused a folder that another line begins at the same time', async () => {
+    const [first, second] = [attached('run-1'), attached('run-2')]
+    first.begin(bundle())
+    second.begin(bundle())
+    const ends = [first, second].map((engine) => {
+      engine.end()
+      return Promise.race([engine.reply('closed'), engine.reply('failed')])
+    })
+    expect((await Promise.all(ends)).map(({ type }) => type).sort()).toEqual(['closed', 'failed'])
+    expect(readManifest(bundle()).status).toBe('complete')
+  })
+
+  it('is refused a place where no folder can be made, which is not called removed', async () => {
+    symlinkSync(join(scratch.path, 'nowhere'), bundle())
+    const engine = attached()
+    engine.begin(bundle())
+    expect((await engine.reply('failed')).error).toBe(`the folder of the run cannot be made: ${bundle()}`)
   })
 
   it('has its run listed as running from the first moment on', async () => {
