@@ -1,4 +1,13 @@
-import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readdirSync, readSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  statSync,
+} from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { TABLES, type TableName } from '../../app/trace/tables.ts'
 import { isMissing, StoreProblem } from './problem.ts'
@@ -73,6 +82,8 @@ export const checkPart = (path: string): void => {
 const MAGIC = 'PAR1'
 
 const partProblem = (path: string): string | undefined => {
+  // Before it is opened, which would wait for ever for the writer of a pipe.
+  if (!statSync(path).isFile()) return 'is not a file'
   const file = openSync(path, 'r')
   try {
     const { size } = fstatSync(file)

@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs'
 import { hostname, uptime } from 'node:os'
 import { join } from 'node:path'
 import { FORMAT_VERSION, type Manifest, manifestSchema } from '../../app/trace/manifest.ts'
@@ -57,7 +57,8 @@ const manifestText = (bundle: string): string => {
   const file = join(bundle, MANIFEST_FILE)
   try {
     if (!statSync(bundle).isDirectory()) throw new StoreProblem(`not a bundle, but a file: ${bundle}`)
-    if (statSync(file).size > MAX_BYTES)
+    const { size } = fileStats(file, bundle)
+    if (size > MAX_BYTES)
       throw new StoreProblem(`not a dcpscope bundle: its run.json is too large: ${bundle}`)
     return readFileSync(file, 'utf8')
   } catch (error) {
@@ -66,6 +67,13 @@ const manifestText = (bundle: string): string => {
     if (!exists(bundle)) throw new StoreProblem(`no such bundle: ${bundle}`)
     throw new StoreProblem(`not a dcpscope bundle: it has no run.json: ${bundle}`)
   }
+}
+
+/** A pipe would never end, and a folder has no text. */
+const fileStats = (file: string, bundle: string): Stats => {
+  const stats = statSync(file)
+  if (!stats.isFile()) throw new StoreProblem(`not a dcpscope bundle: its run.json is not a file: ${bundle}`)
+  return stats
 }
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
@@ -81,6 +89,26 @@ export const ownWriter = (): NonNullable<Manifest['writer']> => ({ pid: process.
 export const isOwn = ({ writer }: Manifest): boolean =>
   writer?.pid === process.pid && writer.host === hostname()
 
+/** By how much wall clock and uptime may disagree. */
+const CLOCK_SLACK_MS = 60_000
+/** Linux counts in hundredths of a second for programs, whatever its own clock does. */
+const TICK_MS = 10
+
+/** Milliseconds after the system's start at which a process began; undefined where that cannot be told. */
+const startedAfterMs = (pid: number): number | undefined => {
+  try {
+    // The name before it, in parentheses, may hold spaces and parentheses.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ')
+    const ticks = Number(fields[19])
+    return Number.isFinite(ticks) ? ticks * TICK_MS : undefined
+  } catch {
+    // No such process, or no /proc: the signal below tells the one from the other.
+    return undefined
+  }
+}
+
 /**
  * Whether the process that wrote a `running` manifest may still be alive. A process of another host cannot be
  * looked at and counts as alive.
@@ -89,8 +117,11 @@ export const writerMayLive = (manifest: Manifest): boolean => {
   const { writer, createdAt } = manifest
   if (writer === undefined) return false
   if (writer.host !== hostname()) return true
-  // Process numbers begin anew with the system.
-  if (Date.parse(createdAt) < Date.now() - uptime() * 1000 - 60_000) return false
+  // To the system 0 and below are groups of processes.
+  if (writer.pid <= 0) return false
+  // Process numbers begin anew with the system, and are given out again within it.
+  const begun = Date.now() - uptime() * 1000 + (startedAfterMs(writer.pid) ?? 0)
+  if (!(Date.parse(createdAt) >= begun - CLOCK_SLACK_MS)) return false
   try {
     process.kill(writer.pid, 0)
     return true

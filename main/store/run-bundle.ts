@@ -12,6 +12,7 @@ import type { Manifest } from '../../app/trace/manifest.ts'
 import { TABLE_NAMES } from '../../app/trace/tables.ts'
 import { checkPart, hasReference, listCaptures, listParts } from './bundle-files.ts'
 import { captureShape, mergeRow } from './captures.ts'
+import { naming } from './damaged-part.ts'
 import { withConnection } from './duck.ts'
 import { PartTotals } from './part-totals.ts'
 import { StoreProblem } from './problem.ts'
@@ -53,6 +54,11 @@ export class RunBundle {
   /** Refuses a bundle with a part that is not a whole file. */
   checkParts(): void {
     for (const table of TABLE_NAMES) for (const part of listParts(this.folder, table)) checkPart(part.path)
+  }
+
+  /** An error of a method, with the name of the part that caused it where one did. */
+  explained(error: unknown): Promise<unknown> {
+    return naming(error, this.folder, this.#duck)
   }
 
   get manifest(): Manifest {
@@ -135,8 +141,14 @@ export const answerRun = (
   params: unknown,
   signal?: AbortSignal,
 ): Promise<StoreResult<RunMethod>> => {
-  const answer = <M extends RunMethod>(name: M, schema: z.ZodType<Params<M>>) =>
-    bundle.methods[name](parsedParams(name, schema, params), signal)
+  const answer = async <M extends RunMethod>(name: M, schema: z.ZodType<Params<M>>) => {
+    const parsed = parsedParams(name, schema, params)
+    try {
+      return await bundle.methods[name](parsed, signal)
+    } catch (error) {
+      throw await bundle.explained(error)
+    }
+  }
   switch (method) {
     case 'runInfo':
       return answer(method, storeMethods.runInfo.params)

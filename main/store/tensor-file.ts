@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import { type FileHandle, open, stat } from 'node:fs/promises'
 import {
   DTYPE_BYTES,
   DumpError,
@@ -25,6 +25,8 @@ export class TensorFile {
 
   /** Rejects with DumpError for a file that is not valid, with the system's error for one that cannot be opened. */
   static async open(path: string): Promise<TensorFile> {
+    // Before it is opened, which would wait for ever for the writer of a pipe.
+    if (!(await stat(path)).isFile()) throw new DumpError(path, undefined, 'is not a file')
     const file = await open(path, 'r')
     try {
       const { size } = await file.stat()

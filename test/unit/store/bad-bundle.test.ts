@@ -1,8 +1,10 @@
+import { execFileSync, spawn } from 'node:child_process'
 import {
   appendFileSync,
   existsSync,
   mkdirSync,
   readFileSync,
+  rmSync,
   truncateSync,
   utimesSync,
   writeFileSync,
@@ -11,7 +13,8 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Manifest } from '../../../app/trace/manifest.ts'
-import { readManifest } from '../../../main/store/manifest-file.ts'
+import { runIdOf } from '../../../main/process/run-id.ts'
+import { readManifest, writerMayLive } from '../../../main/store/manifest-file.ts'
 import { Store } from '../../../main/store/store.ts'
 import { type Upgrader, upgraded } from '../../../main/store/upgrade.ts'
 import { evenSpans, fakeEngine, sampleManifest, scratchFolder, spanChunk } from './sample.ts'
@@ -82,6 +85,58 @@ describe('opening a bundle', () => {
     expect(await openedOrRefused(bundleWith({ ...complete(), formatVersion: 99, news: true }))).toBe(
       `the bundle has format version 99, this dcpscope reads up to version 1; use a newer one: ${folder()}`,
     )
+  })
+
+  it.skipIf(process.platform === 'win32')(
+    'refuses a pipe or a folder in the place of a file, and does not wait for it',
+    async () => {
+      mkdirSync(folder())
+      execFileSync('mkfifo', [join(folder(), 'run.json')])
+      expect(await openedOrRefused(folder())).toBe(
+        `not a dcpscope bundle: its run.json is not a file: ${folder()}`,
+      )
+      rmSync(folder(), { recursive: true })
+      bundleWith(complete())
+      const part = join(folder(), 'steps', 'part-000001.parquet')
+      mkdirSync(join(folder(), 'steps'))
+      execFileSync('mkfifo', [part])
+      expect(await openedOrRefused(folder())).toContain(`a part of the bundle is not a file; move it away`)
+      rmSync(part)
+      mkdirSync(part)
+      expect(await openedOrRefused(folder())).toContain(`a part of the bundle is not a file; move it away`)
+      rmSync(part, { recursive: true })
+      const tensors = join(folder(), 'tensors', 'step=0', 'layer=0')
+      mkdirSync(tensors, { recursive: true })
+      execFileSync('mkfifo', [join(tensors, 'rank=0.safetensors')])
+      await openedOrRefused(folder())
+      const run = runIdOf(folder())
+      await expect(store.request('capture', { run, step: 0, layer: 0 })).rejects.toThrow(/is not a file/)
+    },
+  )
+
+  it.each([
+    ['footer', (size: number) => [size - 300, size - 8]],
+    ['pages', (size: number) => [4, size / 2]],
+  ])('names a part whose %s are garbage, whoever reads it', async (_, range) => {
+    const engine = fakeEngine()
+    store.attachEngine(engine.storeEnd)
+    engine.begin(folder())
+    engine.chunk(spanChunk(0, evenSpans(500)))
+    engine.chunk(spanChunk(1, evenSpans(500)))
+    engine.end()
+    await engine.reply('closed')
+    const part = join(folder(), 'spans', 'rank=1', 'part-000001.parquet')
+    const bytes = readFileSync(part)
+    const [from = 0, to = 0] = range(bytes.length)
+    writeFileSync(
+      part,
+      bytes.map((b, i) => (i >= from && i < to ? (b * 7 + 13) & 255 : b)),
+    )
+    const sentence = `a part of the bundle is damaged; move it away to open the rest: ${part}`
+    const tile = { run: 'run-1', ranks: [1], startNs: 0, endNs: 1, buckets: 1 }
+    await expect(store.request('spanTile', tile)).rejects.toThrow(sentence)
+    const query = { run: 'run-1', sql: 'SELECT * FROM spans', limit: 10_000 }
+    await expect(store.request('query', query)).rejects.toThrow(sentence)
   })
 
   it('refuses a part that is truncated and names it', async () => {
@@ -189,6 +244,9 @@ describe('a bundle that says running', () => {
     ],
     ['it is older than the start of the system', { pid: 1, host: hostname() }, '2001-01-01T00:00:00.000Z'],
     ['it names no writer', undefined, undefined],
+    ['its writer has no number of a process', { pid: -1, host: hostname() }, undefined],
+    ['its writer has the number of every process', { pid: 0, host: hostname() }, undefined],
+    ['it does not say when it was begun', { pid: 1, host: hostname() }, 'some day'],
   ])('is interrupted when %s', async (_, writer, createdAt) => {
     bundleWith(running(writer, createdAt))
     expect(await openedOrRefused(folder())).toBe('opened')
@@ -197,6 +255,23 @@ describe('a bundle that says running', () => {
       error: expect.stringContaining('gone'),
     })
   })
+
+  it.skipIf(process.platform !== 'linux')(
+    'is interrupted when the number of its writer has been given to a later process',
+    async () => {
+      const anHourAgo = new Date(Date.now() - 3_600_000).toISOString()
+      const child = spawn('sleep', ['60'])
+      try {
+        bundleWith(running({ pid: child.pid ?? 0, host: hostname() }, anHourAgo))
+        expect(await openedOrRefused(folder())).toBe('opened')
+        expect(readManifest(folder()).status).toBe('interrupted')
+        const now = sampleManifest()
+        expect(writerMayLive({ ...now, writer: { pid: child.pid ?? 0, host: hostname() } })).toBe(true)
+      } finally {
+        child.kill()
+      }
+    },
+  )
 
   it.each([
     ['lives on this host', { pid: 1, host: hostname() }],
