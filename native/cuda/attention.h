@@ -1,0 +1,77 @@
+#pragma once
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "core/config.h"
+#include "cuda/stamp.h"
+
+/** Decode attention of one rank on a GPU: paged, split over keys, partials with their log-sum-exp. */
+namespace dcpscope::cuda {
+
+/** What decides kernel and launch; fixed for a run. */
+struct AttentionShape {
+  int requests;
+  int qLen;
+  /** Gathered query heads H. */
+  int heads;
+  /** D = latent and rope width, V = latent width. */
+  int keyDim;
+  int valueDim;
+  KvType kvType;
+  int pageSize;
+  /** Keys of a row of sparse attention; 0: dense. */
+  int topk;
+  bool outFp32;
+};
+
+/** Device pointers of one call. T = requests * qLen. */
+struct AttentionInputs {
+  /** bf16 [T][H][D]. */
+  const void* q;
+  /** The rank's pool of one layer: [poolPages][pageSize] rows in the format of `kvType`. */
+  const void* pool;
+  int64_t poolPages;
+  /** Value of one unit of an fp8 cache; 1 for the others. */
+  float kvScale;
+  /** Page ids of request r begin at pageTable[tableBegin[r]]; ids behind its last page mean nothing. */
+  const int32_t* pageTable;
+  const int64_t* tableBegin;
+  /** Local keys of each request [requests]; the ones that `plan` saw. */
+  const int32_t* lengths;
+  /** Local keys that each query token sees [T], at most its request's length. Not used when sparse. */
+  const int32_t* bounds;
+  /** Sparse: slot (page * pageSize + offset) of each key [T][topk], -1 for none, anywhere. */
+  const int32_t* slots;
+  float softmaxScale;
+  bool base2;
+  EmptyRow emptyRow;
+  /** [T][H][V] bf16 or fp32, and [T][H]. */
+  void* out;
+  float* lse;
+  /** kStamps of each, or null. The combine is part of the same kernel. */
+  Stamp* attendStamps;
+  Stamp* combineStamps;
+};
+
+class Attention {
+ public:
+  virtual ~Attention() = default;
+
+  /** The fastest kernel that can do `shape` on the current device; throws ERR_CONFIG that says why when there is none. */
+  static std::unique_ptr<Attention> create(const AttentionShape& shape);
+  /** The one that runs on any GPU from sm_80 on. */
+  static std::unique_ptr<Attention> createPortable(const AttentionShape& shape);
+
+  /** `sm90` or `portable`. */
+  virtual const char* name() const = 0;
+  /** Device memory that `plan` and `run` use between them; zeroed once before the first call. */
+  virtual int64_t workspaceBytes() const = 0;
+  /** Deals out the work for `lengths` (device, [requests]) over the multiprocessors: once a step, before `run`. */
+  virtual void plan(void* workspace, const int32_t* lengths, cudaStream_t stream) = 0;
+  /** Attention and combine. Both calls only enqueue, and can be captured into a graph. */
+  virtual void run(void* workspace, const AttentionInputs& inputs, cudaStream_t stream) = 0;
+};
+
+}  // namespace dcpscope::cuda

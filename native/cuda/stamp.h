@@ -1,0 +1,32 @@
+#pragma once
+#include <cstdint>
+
+namespace dcpscope::cuda {
+
+/** %globaltimer at which a block began and ended, nanoseconds of the device's clock; 0 where it did not run. */
+struct Stamp {
+  uint64_t begin;
+  uint64_t end;
+};
+
+/** Blocks of a kernel that stamp: the first, the last, and some between. A span is the hull of its stamps. */
+constexpr int kStamps = 8;
+
+#ifdef __CUDACC__
+
+__device__ inline uint64_t globalTime() {
+  uint64_t now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
+
+/** Index of the stamp of block `block` of `blocks`, -1 for blocks that do not stamp. */
+__device__ inline int stampOf(int block, int blocks) {
+  if (blocks <= kStamps) return block;
+  const int slot = block * (kStamps - 1) / (blocks - 1);
+  return slot * (blocks - 1) / (kStamps - 1) == block ? slot : -1;
+}
+
+#endif
+
+}  // namespace dcpscope::cuda
