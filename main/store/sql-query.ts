@@ -1,22 +1,14 @@
 import { resolve, sep } from 'node:path'
-import {
-  type DuckDBConnection,
-  type DuckDBResult,
-  type DuckDBValueConverter,
-  type Json,
-  JsonDuckDBValueConverter,
-  StatementType,
-} from '@duckdb/node-api'
+import { type DuckDBConnection, StatementType } from '@duckdb/node-api'
 import type { StoreParams, StoreResult } from '../../app/protocol/store.ts'
 import { TABLE_NAMES } from '../../app/trace/tables.ts'
 import { openDuck, sqlName, sqlText, withConnection } from './duck.ts'
 import { oneLine, StoreProblem } from './problem.ts'
 import { relation } from './sources.ts'
+import { firstRows } from './sql-rows.ts'
 
 /** Memory of one query; what needs more ends with DuckDB's error instead of with the process. */
 const MEMORY_LIMIT = '2GB'
-/** Bytes of values that an answer may hold, about: few rows can be as large as many. */
-const MAX_ANSWER_BYTES = 256 * 2 ** 20
 
 /**
  * One SELECT over the tables of a bundle, in a DuckDB of its own that can read nothing but the bundle. Values are
@@ -78,46 +70,9 @@ const select = async (
   }
 }
 
-/** At most `most` rows, converted one by one, so that large ones end the query and not the process. */
-const firstRows = async (result: DuckDBResult, most: number): Promise<Json[][]> => {
-  const rows: Json[][] = []
-  let bytes = 0
-  for (
-    let chunk = await result.fetchChunk();
-    chunk !== null && chunk.rowCount > 0 && rows.length < most;
-    chunk = await result.fetchChunk()
-  )
-    for (let i = 0; i < chunk.rowCount && rows.length < most; i++) {
-      const row = chunk.convertRowValues(i, jsonValue)
-      bytes += sizeOf(row)
-      if (bytes > MAX_ANSWER_BYTES)
-        throw new StoreProblem(
-          `the answer is larger than ${MAX_ANSWER_BYTES / 2 ** 20} MiB; ask for fewer rows or shorter values`,
-        )
-      rows.push(row)
-    }
-  return rows
-}
-
-const WORD_BYTES = 8
-
-/** Bytes that a value takes, about. */
-const sizeOf = (value: Json): number => {
-  if (typeof value === 'string') return WORD_BYTES + value.length
-  if (typeof value !== 'object' || value === null) return WORD_BYTES
-  const own = WORD_BYTES * (2 + Object.keys(value).length)
-  return Object.values(value).reduce<number>((sum, part) => sum + sizeOf(part), own)
-}
-
 /** DuckDB's binding answers a statement of comments only with an error without words. */
 const withoutComments = (sql: string): string =>
   sql
     .replace(/--[^\n]*/g, '')
     .replace(/\/\*[\s\S]*?\*\//g, '')
     .replaceAll(';', '')
-
-const jsonValue: DuckDBValueConverter<Json> = (value, type, converter) => {
-  if (typeof value !== 'bigint') return JsonDuckDBValueConverter(value, type, converter)
-  const number = Number(value)
-  return Number.isSafeInteger(number) ? number : String(value)
-}

@@ -23,7 +23,7 @@ __device__ inline uint64_t globalTime() {
 /** Index of the stamp of block `block` of `blocks`, -1 for blocks that do not stamp. */
 __device__ inline int stampOf(int block, int blocks) {
   if (blocks <= kStamps) return block;
-  const int slot = block * (kStamps - 1) / (blocks - 1);
+  const int slot = (block * (kStamps - 1) + blocks - 2) / (blocks - 1);
   return slot * (blocks - 1) / (kStamps - 1) == block ? slot : -1;
 }
 
