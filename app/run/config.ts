@@ -194,6 +194,16 @@ const engine = z.strictObject({
     'What the kernel leaves in rows without keys, before they are neutralised.',
   ),
   graph: field(z.boolean().default(false), 'Graph', 'Replay captured CUDA graphs.'),
+  rowStats: field(
+    z.boolean().default(true),
+    'Row statistics',
+    'NaN, infinity, largest magnitude and range of log-sum-exp of every query row.',
+  ),
+  observer: field(
+    z.boolean().default(false),
+    'Observer cost',
+    'Runs every second pair of steps untraced, and reports the difference.',
+  ),
   restOfLayer: field(
     count(0, 2 ** 40).default(0),
     'Rest of layer',

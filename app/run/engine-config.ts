@@ -1,6 +1,9 @@
 import type { RunConfig } from './config.ts'
 import { kernelHeads } from './parse.ts'
 
+/** What computes a run. */
+export type Device = 'cpu' | 'cuda'
+
 /**
  * What the native engine takes: one DCP group, flat, with every default resolved. The other groups of a
  * TP group do the same work on other heads, so one group stands for all.
@@ -20,7 +23,7 @@ export interface EngineConfig {
   readonly wireFp32: boolean
   readonly replicateQ: boolean
   readonly pageSize: number
-  readonly kvDtype: 'fp32' | 'bf16'
+  readonly kvDtype: 'fp32' | 'bf16' | 'fp8' | 'fp8_ds_mla'
   /** Tokens that one rank's pool holds; 0: as many as the run needs. */
   readonly poolTokens: number
   readonly shuffledPages: boolean
@@ -32,10 +35,20 @@ export interface EngineConfig {
   readonly warmup: number
   readonly seed: number
   readonly needles: boolean
+  /** Keys that each query token attends to; 0: all that it sees. */
+  readonly topk: number
   readonly lseBase: 'e' | '2'
   readonly emptyRow: 'neutral' | 'unwritten' | 'plusInf' | 'nan'
-  /** Bytes that each rank reads per layer besides attention. */
+  readonly device: Device
+  /** Whether captured CUDA graphs are replayed. */
+  readonly graph: boolean
+  /** Bytes of weights that each rank reads per layer besides attention, and its operations on them. */
   readonly restOfLayerBytes: number
+  readonly restOfLayerFlops: number
+  /** Statistics of every query row. */
+  readonly rowStats: boolean
+  /** Every second pair of steps runs untraced, so that the cost of tracing shows. */
+  readonly observer: boolean
   /** Query rows checked a step: -1 auto, -2 all, 0 none, else a number. */
   readonly checkRows: number
   readonly captureSteps: readonly number[]
@@ -58,12 +71,14 @@ export const contextLens = (config: RunConfig): number[] =>
 const checkRows = (rows: RunConfig['check']['rows']): number =>
   rows === 'auto' ? -1 : rows === 'all' ? -2 : rows === 'none' ? 0 : rows
 
+/** The device that a configuration asks for; `auto` is the CPU unless the caller knows of a GPU. */
+export const deviceOf = (config: RunConfig, gpu = false): Device =>
+  config.engine.device === 'auto' ? (gpu ? 'cuda' : 'cpu') : config.engine.device
+
 /** Needs a configuration without `unsupported` entries. */
-export const engineConfig = (config: RunConfig): EngineConfig => {
+export const engineConfig = (config: RunConfig, device: Device = deviceOf(config)): EngineConfig => {
   const { parallel, cache, workload, engine, capture, model } = config
   if (parallel.comm === 'p2p') throw new Error('p2p is refused before the engine')
-  if (cache.kvDtype !== 'fp32' && cache.kvDtype !== 'bf16')
-    throw new Error('kv type is refused before the engine')
   return {
     ranks: parallel.dcpSize,
     heads: kernelHeads(config),
@@ -86,9 +101,15 @@ export const engineConfig = (config: RunConfig): EngineConfig => {
     warmup: workload.warmup,
     seed: workload.seed,
     needles: workload.data === 'needles',
+    topk: workload.topk ?? 0,
     lseBase: engine.lseBase,
     emptyRow: engine.emptyRow,
+    device,
+    graph: engine.graph,
     restOfLayerBytes: engine.restOfLayer,
+    restOfLayerFlops: 0,
+    rowStats: engine.rowStats,
+    observer: engine.observer,
     checkRows: checkRows(config.check.rows),
     captureSteps:
       capture.steps === 'last' ? [workload.steps - 1] : capture.steps === 'none' ? [] : capture.steps,

@@ -13,6 +13,20 @@ namespace {
 
 constexpr int64_t kMaxContext = 1 << 24;
 
+int cacheRowBytesOf(KvType type, int keyDim) {
+  switch (type) {
+    case KvType::fp32:
+      return 4 * keyDim;
+    case KvType::bf16:
+      return 2 * keyDim;
+    case KvType::fp8:
+      return keyDim;
+    case KvType::fp8DsMla:
+      return 656;
+  }
+  return 0;
+}
+
 void rule(bool holds, const char* field, const std::string& what) {
   if (!holds) throw EngineError(ErrorCode::config, std::string(field) + ": " + what);
 }
@@ -44,6 +58,9 @@ void validateShape(const Config& c) {
 }
 
 void validateWork(const Config& c) {
+  rule(c.kvType == KvType::fp32 || c.kvType == KvType::bf16, "kvDtype",
+       "must be fp32 or bf16 in this version");
+  rule(c.topk == 0, "topk", "must be 0 in this version");
   range(c.poolTokens, 0, int64_t{1} << 40, "poolTokens");
   range(static_cast<int64_t>(c.contextLens.size()), 1, 1 << 20, "contextLens");
   for (const int64_t length : c.contextLens) range(length, 0, kMaxContext, "contextLens");
@@ -52,6 +69,7 @@ void validateWork(const Config& c) {
   range(c.steps, 1, 1'000'000, "steps");
   range(c.warmup, 0, 10'000, "warmup");
   range(c.restOfLayerBytes, 0, int64_t{1} << 40, "restOfLayerBytes");
+  range(c.restOfLayerFlops, 0, int64_t{1} << 50, "restOfLayerFlops");
   range(c.checkRows, kCheckAll, 1 << 20, "checkRows");
   for (const int step : c.captureSteps) range(step, 0, c.steps - 1, "captureSteps");
   for (const int layer : c.captureLayers) range(layer, 0, c.layers - 1, "captureLayers");
@@ -76,8 +94,9 @@ Shape::Shape(const Config& c)
       valueDim(c.kvLoraRank),
       headsPerRank(c.heads / c.ranks),
       rowsPerRequest(c.qLen * c.heads),
-      valueBytes(c.kvType == KvType::bf16 ? 2 : 4),
+      valueBytes(c.kvType == KvType::fp32 ? 4 : 2),
       wireBytes(c.wireFp32 ? 4 : valueBytes),
+      cacheRowBytes(cacheRowBytesOf(c.kvType, keyDim)),
       cellBegin(c.contextLens.size() + 1, 0),
       columns(0),
       pagesNeeded(0),

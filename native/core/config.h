@@ -6,7 +6,8 @@
 namespace dcpscope {
 
 enum class Comm { agRs, a2a };
-enum class KvType { fp32, bf16 };
+/** fp8: e4m3 with one scale for the cache; fp8DsMla: 656-byte rows, see quantise.h. */
+enum class KvType { fp32, bf16, fp8, fp8DsMla };
 /** What the kernel leaves in rows without keys: (0, -inf), stale memory, (0, +inf), (NaN, -inf). */
 enum class EmptyRow { neutral, unwritten, plusInf, nan };
 
@@ -37,9 +38,20 @@ struct Config {
   int warmup = 0;
   uint32_t seed = 1;
   bool needles = false;
+  /** Keys that each query token attends to; 0: all that it sees. */
+  int topk = 0;
   bool base2 = false;
   EmptyRow emptyRow = EmptyRow::neutral;
+  /** Whether GPUs compute the run, and whether they replay captured graphs. */
+  bool cuda = false;
+  bool graph = false;
+  /** Weights that each rank reads per layer besides attention, and its operations on them. */
   int64_t restOfLayerBytes = 0;
+  int64_t restOfLayerFlops = 0;
+  /** Statistics of every query row. */
+  bool rowStats = true;
+  /** Runs every second pair of steps untraced, so that the cost of tracing shows. */
+  bool observer = false;
   /** Query rows a step, or kCheckAuto, kCheckAll. */
   int checkRows = kCheckAuto;
   std::vector<int> captureSteps;
@@ -61,9 +73,11 @@ struct Shape {
   int headsPerRank;
   /** Query rows of one request that one kernel call handles: qLen * heads. */
   int rowsPerRequest;
-  /** Bytes of one value in cache, queries and partials, and on the wire. */
+  /** Bytes of one value of queries, new keys and partials, and of one on the wire. */
   int valueBytes;
   int wireBytes;
+  /** Bytes of one token in a pool. */
+  int cacheRowBytes;
   /** Where each request's cells begin in a page table without gaps; [requests + 1]. */
   std::vector<int64_t> cellBegin;
   /** Columns of the longest request at the end of the run. */

@@ -75,7 +75,9 @@ Comm readComm(const std::string& text) {
 KvType readKvType(const std::string& text) {
   if (text == "fp32") return KvType::fp32;
   if (text == "bf16") return KvType::bf16;
-  refuse("kvDtype", "fp32 or bf16");
+  if (text == "fp8") return KvType::fp8;
+  if (text == "fp8_ds_mla") return KvType::fp8DsMla;
+  refuse("kvDtype", "fp32, bf16, fp8 or fp8_ds_mla");
 }
 
 EmptyRow readEmptyRow(const std::string& text) {
@@ -84,6 +86,12 @@ EmptyRow readEmptyRow(const std::string& text) {
   if (text == "plusInf") return EmptyRow::plusInf;
   if (text == "nan") return EmptyRow::nan;
   refuse("emptyRow", "neutral, unwritten, plusInf or nan");
+}
+
+bool readCuda(const std::string& text) {
+  if (text == "cuda") return true;
+  if (text == "cpu") return false;
+  refuse("device", "cpu or cuda");
 }
 
 bool readBase2(const std::string& text) {
@@ -132,9 +140,15 @@ Config readConfig(const Napi::Value& value) {
   c.warmup = read.small("warmup");
   c.seed = readSeed(read.integer("seed"));
   c.needles = read.flag("needles");
+  c.topk = read.small("topk");
   c.base2 = readBase2(read.text("lseBase"));
   c.emptyRow = readEmptyRow(read.text("emptyRow"));
+  c.cuda = readCuda(read.text("device"));
+  c.graph = read.flag("graph");
   c.restOfLayerBytes = read.integer("restOfLayerBytes");
+  c.restOfLayerFlops = read.integer("restOfLayerFlops");
+  c.rowStats = read.flag("rowStats");
+  c.observer = read.flag("observer");
   c.checkRows = read.small("checkRows");
   c.captureSteps = read.list<int>("captureSteps");
   c.captureLayers = read.list<int>("captureLayers");

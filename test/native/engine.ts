@@ -12,7 +12,9 @@ import type {
   NativeTensor,
 } from '../../main/engine/addon.ts'
 
-const addonPath = fileURLToPath(new URL('../../dist/native/dcpscope.node', import.meta.url))
+/** The built addon, or the one that DCPSCOPE_ADDON names. */
+const addonPath =
+  process.env.DCPSCOPE_ADDON ?? fileURLToPath(new URL('../../dist/native/dcpscope.node', import.meta.url))
 
 const loadAddon = (): NativeAddon & NativeLayoutRules => {
   if (!existsSync(addonPath))
@@ -48,9 +50,15 @@ export const smallConfig = (over: Partial<EngineConfig> = {}): EngineConfig => (
   warmup: 1,
   seed: 1,
   needles: false,
+  topk: 0,
   lseBase: 'e',
   emptyRow: 'neutral',
+  device: 'cpu',
+  graph: false,
   restOfLayerBytes: 0,
+  restOfLayerFlops: 0,
+  rowStats: true,
+  observer: false,
   checkRows: -2,
   captureSteps: [],
   captureLayers: [],
