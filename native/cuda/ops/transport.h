@@ -1,0 +1,67 @@
+#pragma once
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "cuda/stamp.h"
+
+/**
+ * What a rank does to exchange and merge partials, with the NaN rules of core/lse.h; sums are fp32. Rank r
+ * gets the heads r * H/c .. (r + 1) * H/c - 1. Buffers are aligned to 16 bytes.
+ */
+namespace dcpscope::cuda {
+
+constexpr int kMaxRanks = 64;
+
+/** The same buffer of every rank, as this device reaches it. */
+struct RankBuffers {
+  const void* at[kMaxRanks];
+};
+
+/** T tokens, H gathered heads, c ranks, V values. */
+struct TransportShape {
+  int tokens;
+  int heads;
+  int ranks;
+  /** A multiple of 16. */
+  int valueDim;
+  /** Partials and merged rows in fp32, else bf16; likewise on the wire. */
+  bool outFp32;
+  bool wireFp32;
+  bool base2;
+};
+
+/** ag_rs: every rank's lse [T][H] into `lses` [c][T][H]. */
+void gatherLse(const TransportShape& shape, const RankBuffers& lse, float* lses, cudaStream_t stream,
+               Stamp* stamps);
+
+/** ag_rs: the rank's partial `out` [T][H][V] times its weight, into `wire` [T][H][V] of the wire type. */
+void correct(const TransportShape& shape, int rank, const void* out, const float* lses, void* wire,
+             cudaStream_t stream, Stamp* stamps);
+
+/**
+ * ag_rs: the rank's heads of all `wires` [T][H][V], added pair by pair in the wire type (recursive halving),
+ * into `merged` [T][H/c][V].
+ */
+void reduceScatter(const TransportShape& shape, int rank, const RankBuffers& wires, void* merged,
+                   cudaStream_t stream, Stamp* stamps);
+
+/**
+ * Bytes of what one rank sends to another by a2a: [T][H/c][V] of the wire type, behind it lse [T][H/c],
+ * rounded up to 16 bytes.
+ */
+int64_t messageBytes(const TransportShape& shape);
+
+/** a2a: the rank's partial and lse as messages to all ranks: `send` [c][messageBytes]. */
+void packMessages(const TransportShape& shape, const void* out, const float* lse, void* send,
+                  cudaStream_t stream, Stamp* stamps);
+
+/** a2a: the messages to `rank` out of every rank's `sends` into `received` [c][messageBytes]. */
+void exchangeMessages(const TransportShape& shape, int rank, const RankBuffers& sends, void* received,
+                      cudaStream_t stream, Stamp* stamps);
+
+/** a2a: weighted fp32 sum of the received slices, into `merged` [T][H/c][V]. */
+void mergeMessages(const TransportShape& shape, const void* received, void* merged, cudaStream_t stream,
+                   Stamp* stamps);
+
+}  // namespace dcpscope::cuda
