@@ -1,13 +1,13 @@
 // @ts-check
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { chmod } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { ENTRIES, PAGE, PRELOAD } from '../build/entries.mjs'
-import { SetupError, step } from './report.mjs'
+import { SetupError, say, step } from './report.mjs'
 import { ROOT, run } from './shell.mjs'
-import { unlessDone, writeWhole } from './stamp.mjs'
-import { checkNode, installPackages, missingBuildTools } from './system.mjs'
+import { digestOf, isDone, unlessDone, writeWhole } from './stamp.mjs'
+import { checkNode, findNvcc, installPackages, missingBuildTools } from './system.mjs'
 
 const MODULES_STAMP = join(ROOT, 'node_modules', '.dcpscope-lock')
 
@@ -27,11 +27,53 @@ export const buildAddon = () =>
       await run('cmake', ['-S', 'native', '-B', 'build/native', '-DCMAKE_BUILD_TYPE=Release'], {
         failure: 'cmake',
       })
-      await run('cmake', ['--build', 'build/native', '--parallel', String(availableParallelism())], {
-        failure: 'the compiler',
-      })
+      await compile('build/native')
     })
   })
+
+const CUDA_INPUTS = ['native/cuda', 'native/core', 'native/common.cmake']
+const CUDA_LIBRARY = 'dist/native/dcpscope_cuda.so'
+
+/** Compiles the CUDA engine to dist/native/dcpscope_cuda.so, where there is a CUDA compiler. */
+export const buildCuda = async () => {
+  const nvcc = findNvcc()
+  if (nvcc === undefined) {
+    if (isDone('cuda', digestOf(CUDA_INPUTS), [CUDA_LIBRARY])) return
+    // One of other sources would not fit the addon.
+    rmSync(join(ROOT, CUDA_LIBRARY), { force: true })
+    say(
+      'the CUDA engine is left out: nvcc is not on this machine; install the CUDA toolkit or set DCPSCOPE_NVCC to have it',
+    )
+    return
+  }
+  await unlessDone('cuda', CUDA_INPUTS, [CUDA_LIBRARY], () =>
+    step('compiling the CUDA engine', async () => {
+      await configureCuda(nvcc)
+      await compile('build/cuda')
+    }),
+  )
+}
+
+/** @param {string} nvcc */
+const configureCuda = (nvcc) =>
+  run('cmake', ['-S', 'native/cuda', '-B', 'build/cuda', '-DCMAKE_BUILD_TYPE=Release'], {
+    env: { ...process.env, CUDACXX: nvcc },
+    failure: 'cmake for the CUDA engine',
+  })
+
+/** @param {string} folder @param {readonly string[]} [targets] */
+const compile = (folder, targets = []) =>
+  run(
+    'cmake',
+    [
+      '--build',
+      folder,
+      '--parallel',
+      String(availableParallelism()),
+      ...(targets.length > 0 ? ['--target', ...targets] : []),
+    ],
+    { failure: 'the compiler' },
+  )
 
 /** @param {readonly string[]} entries */
 const needEntries = (entries) => {
@@ -98,6 +140,7 @@ export const buildAll = async () => {
     throw new SetupError('package-lock.json is missing; clone the repository anew')
   await installModules()
   await buildAddon()
+  await buildCuda()
   await buildProcesses()
   await buildRenderer()
 }

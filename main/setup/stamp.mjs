@@ -25,15 +25,25 @@ export const digestOf = (paths) => {
   return hash.digest('hex')
 }
 
+/** @param {string} name */
+const stampOf = (name) => join(ROOT, 'build', `${name}.stamp`)
+
+/**
+ * Whether the step was done before for inputs of this digest and its outputs are still there.
+ * @param {string} name @param {string} digest @param {readonly string[]} outputs
+ */
+export const isDone = (name, digest, outputs) =>
+  outputs.every((path) => statSync(join(ROOT, path), { throwIfNoEntry: false }) !== undefined) &&
+  read(stampOf(name)) === digest
+
 /**
  * Does `work` unless it was done before for the same inputs and its outputs are still there.
  * @param {string} name @param {readonly string[]} inputs @param {readonly string[]} outputs @param {() => Promise<void>} work
  */
 export const unlessDone = async (name, inputs, outputs, work) => {
-  const stamp = join(ROOT, 'build', `${name}.stamp`)
+  const stamp = stampOf(name)
   const digest = digestOf(inputs)
-  const done = outputs.every((path) => statSync(join(ROOT, path), { throwIfNoEntry: false }) !== undefined)
-  if (done && read(stamp) === digest) return
+  if (isDone(name, digest, outputs)) return
   // Work that is cut off leaves outputs that belong to no inputs.
   rmSync(stamp, { force: true })
   await work()

@@ -1,5 +1,6 @@
 // @ts-check
-
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { SetupError, step } from './report.mjs'
 import { output, programPath, run } from './shell.mjs'
 
@@ -21,6 +22,22 @@ export const missingBuildTools = () => [
   ...(oneOf(['make', 'ninja']) ? [] : ['make']),
   ...(oneOf(['cmake']) ? [] : ['cmake']),
 ]
+
+/**
+ * The CUDA compiler: the one that DCPSCOPE_NVCC or CUDACXX names, on PATH, or where the toolkit installs itself;
+ * undefined where there is none. A named one that is not there is an error.
+ */
+export const findNvcc = () => {
+  const named = process.env.DCPSCOPE_NVCC ?? process.env.CUDACXX
+  if (named !== undefined && named !== '') {
+    const path = named.includes('/') ? (existsSync(named) ? named : undefined) : programPath(named)
+    if (path === undefined) throw new SetupError(`no CUDA compiler ${named} (DCPSCOPE_NVCC or CUDACXX)`)
+    return path
+  }
+  const homes = [process.env.CUDA_HOME, process.env.CUDA_PATH, '/usr/local/cuda'].filter(Boolean)
+  const installed = homes.map((home) => join(String(home), 'bin', 'nvcc'))
+  return programPath('nvcc') ?? installed.find((path) => existsSync(path))
+}
 
 /** Debian package that holds a library Electron links to. t64 is how newer Debian and Ubuntu name some of them. */
 const LIBRARY_PACKAGES = /** @type {const} */ ([
