@@ -50,7 +50,7 @@ struct AttentionInputs {
   /** [T][H][V] bf16 or fp32, and [T][H]. */
   void* out;
   float* lse;
-  /** kStamps of each, or null. The combine is part of the same kernel. */
+  /** kStampSlots of each, or null. The combine is part of the same kernel; `announce` only the first. */
   Stamp* attendStamps;
   Stamp* combineStamps;
 };

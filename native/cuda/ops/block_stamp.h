@@ -12,6 +12,7 @@ class BlockStamp {
     if (!active_ || threadIdx.x != 0) return;
     const int slot = stampOf(static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
     if (slot < 0) return;
+    if (slot == 0) announce(stamps);
     at_ = stamps + slot;
     begin_ = globalTime();
   }
