@@ -34,8 +34,8 @@ struct NeutralizeTask {
   TokenStats* stats;
 };
 
-/** Records of statistics that a token gets: shares of its heads. The same for a shape on every device. */
-int neutralizeParts(int tokens, int heads, int valueDim, bool outFp32);
+/** Records of statistics that a token gets: one for each share of its heads. */
+int neutralizeParts(int heads, int valueDim, bool outFp32);
 
 void neutralize(const NeutralizeTask& task, cudaStream_t stream, Stamp* stamps);
 

@@ -9,19 +9,26 @@
  * time. */
 namespace dcpscope::cuda {
 
+/** Where the next call reads on; zeroed once, in device memory, one for a buffer of weights. */
+struct RestState {
+  uint64_t cursor;
+  uint32_t arrived;
+  /** Written practically never: keeps the compiler from leaving the work out. */
+  uint32_t sink;
+};
+
 struct RestTask {
-  /** Buffer of restBufferBytes(bytes); finite bf16 values are not needed, nothing reads them as numbers. */
+  /** restBufferBytes(bytes) bytes, any content. Calls walk through them, so that none finds its bytes in a
+   * cache. */
   const void* weights;
   int64_t bufferBytes;
-  /** Bytes to read, from the front again behind the end of the buffer. */
   int64_t bytes;
   /** bf16 matrix work on the tensor cores beside the reads; 0 for none. */
   int64_t flops;
-  /** Four bytes that are written practically never. */
-  uint32_t* sink;
+  RestState* state;
 };
 
-/** At most 4 GB; 0 without bytes. */
+/** From several times the caches to 4 GB; 0 without bytes. */
 int64_t restBufferBytes(int64_t bytes);
 
 void restOfLayer(const RestTask& task, cudaStream_t stream, Stamp* stamps);
