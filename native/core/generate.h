@@ -36,8 +36,8 @@ struct Source {
  * `contextLen` bounds where needles lie and how strong they must be; `keyDim` and `softmaxScale` turn nats
  * into an amplitude.
  */
-static inline Source makeSource(uint32_t seed, int layer, int request, bool needles, int64_t contextLen,
-                                int keyDim, double softmaxScale) {
+static inline DCPSCOPE_HD Source makeSource(uint32_t seed, int layer, int request, bool needles,
+                                            int64_t contextLen, int keyDim, double softmaxScale) {
   const auto l = static_cast<uint64_t>(layer);
   const auto r = static_cast<uint64_t>(request);
   Source source{streamHash(seed, Stream::key, l, r),
@@ -53,24 +53,47 @@ static inline Source makeSource(uint32_t seed, int layer, int request, bool need
   for (int i = 0; i < kNeedles; ++i) {
     const uint64_t h = mix64(streamHash(seed, Stream::needle, l, r) + static_cast<uint64_t>(i));
     source.needleAt[i] = static_cast<int64_t>((h >> 8) % static_cast<uint64_t>(contextLen));
-    const double nats = 0.6931 * log2 + 4.0 + static_cast<double>(h & 255U) / 64.0;
+    const double nats = exact::sum(exact::product(0.6931, log2), 4.0 + static_cast<double>(h & 255U) / 64.0);
     const double amplitude = nats / (softmaxScale * keyDim * static_cast<double>(kQueryAmplitude));
     source.needleAmplitude[i] = static_cast<float>(amplitude < 8.0 ? amplitude : 8.0);
   }
   return source;
 }
 
-static inline RowSpec keyRow(const Source& source, int64_t position) {
+static inline DCPSCOPE_HD RowSpec keyRow(const Source& source, int64_t position) {
   RowSpec spec{mix64(source.keys ^ static_cast<uint64_t>(position)), source.direction, 0.0F};
   for (int i = 0; i < source.needles; ++i)
     if (source.needleAt[i] == position) spec.amplitude = source.needleAmplitude[i];
   return spec;
 }
 
-static inline RowSpec queryRow(const Source& source, int64_t position, int head) {
+static inline DCPSCOPE_HD RowSpec queryRow(const Source& source, int64_t position, int head) {
   const uint64_t where = (static_cast<uint64_t>(position) << 8) | static_cast<uint64_t>(head);
   return RowSpec{mix64(source.queries ^ where), source.direction,
                  source.needles > 0 ? kQueryAmplitude : 0.0F};
+}
+
+/** Hash of one value of a row; `hash` is the row's, `d` the dimension. */
+static inline DCPSCOPE_HD uint32_t valueHash(uint64_t hash, int d) {
+  const auto lo = static_cast<uint32_t>(hash);
+  const auto hi = static_cast<uint32_t>(hash >> 32);
+  uint32_t x = (static_cast<uint32_t>(d) * 0x9e3779b1U) ^ lo;
+  x ^= x >> 16;
+  x *= 0x7feb352dU;
+  x ^= (x >> 15) ^ hi;
+  x *= 0x846ca68bU;
+  return x ^ (x >> 16);
+}
+
+/** Value d of a row: what generate.cpp computes a vector at a time. */
+static inline DCPSCOPE_HD float generatedValue(const RowSpec& spec, int d) {
+  const uint32_t h = valueHash(spec.hash, d);
+  const uint32_t pairs = (h & 0x00ff00ffU) + ((h >> 8) & 0x00ff00ffU);
+  const auto total = static_cast<int32_t>((pairs + (pairs >> 16)) & 0xffffU) - 510;
+  const float value = exact::product(static_cast<float>(total), 0.00676587F);
+  if (spec.amplitude == 0.0F) return value;
+  const uint32_t sign = valueHash(spec.direction, d) & 0x80000000U;
+  return exact::sum(value, __builtin_bit_cast(float, __builtin_bit_cast(uint32_t, spec.amplitude) ^ sign));
 }
 
 /** Writers of `n` values (a multiple of 16): as float, rounded to bf16, and the bf16 values widened again. */

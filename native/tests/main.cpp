@@ -4,6 +4,8 @@
 
 int main() {
   dcpscope::tests::core();
+  dcpscope::tests::quantising();
+  dcpscope::tests::sparse();
   dcpscope::tests::steps();
   std::puts("ok");
   return 0;

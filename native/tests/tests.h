@@ -7,6 +7,8 @@ namespace dcpscope::tests {
 constexpr uint64_t kGeneratedDigest = 0x2e4b14292b90ea5aULL;
 
 void core();
+void quantising();
+void sparse();
 void steps();
 
 }  // namespace dcpscope::tests
