@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { manifestSchema, RUN_STATUSES } from '../trace/manifest.ts'
+import { PROVENANCES } from '../trace/stages.ts'
 
 /**
  * What the renderer and the command line ask of the store. One entry a method: `params` and `result` are
@@ -14,6 +15,7 @@ const f64 = z.instanceof(Float64Array)
 const f32 = z.instanceof(Float32Array)
 const i32 = z.instanceof(Int32Array)
 const u8 = z.instanceof(Uint8Array)
+const provenance = z.enum(PROVENANCES)
 
 const runRef = z.strictObject({
   id: runId,
@@ -49,6 +51,8 @@ export const progressSchema = z.strictObject({
   /** Mean of the recent steps, whole model. */
   tokensPerSecond: z.number(),
   lastStepMs: z.number(),
+  /** Where rate and step come from; null before the first step. */
+  provenance: provenance.nullable(),
   maxRelErr: z.number().nullable(),
   checkedRows: int,
   endNs: z.number(),
@@ -66,7 +70,8 @@ export const storeMethods = {
    * `buckets` spans there, spans of one rank are merged into at most `buckets` equal parts of the range:
    * `count` > 1 spans, `stage` the one with the longest share, start and duration their hull.
    * `busy` is the covered time; `wait` the time from entering a collective to the last rank's entering it, at the
-   * start of a single span and summed over merged ones. All arrays have one entry an item; times in ns.
+   * start of a single span and summed over merged ones. `sources` has bit n set where a span's provenance is
+   * PROVENANCES[n]. All arrays have one entry an item; times in ns.
    */
   spanTile: {
     params: z.strictObject({
@@ -88,6 +93,7 @@ export const storeMethods = {
       step: i32,
       layer: i32,
       count: i32,
+      sources: u8,
     }),
   },
   /** The span of `rank` that starts at or last before `atNs` and covers it, with every column; null in a gap. */
@@ -109,19 +115,28 @@ export const storeMethods = {
       })
       .nullable(),
   },
-  /** Steps from `from` on, at most `max` (thinned evenly when there are more), as columns. */
+  /**
+   * Steps from `from` on, at most `max` (thinned evenly when there are more), as columns. `provenance` is the code of
+   * where `wallNs` and `tokensPerSecond` come from; `deviceNs` is what the device took for all ranks.
+   */
   steps: {
     params: z.strictObject({ run: runId, from: int.min(0), max: int.min(1).max(100_000) }),
     result: z.strictObject({
       step: i32,
       startNs: f64,
       wallNs: f64,
+      deviceNs: f64,
       tokensPerSecond: f64,
       maxRelErr: f64,
       checkedRows: i32,
+      graphReplayed: u8,
+      provenance: u8,
     }),
   },
-  /** Median and 95th percentile of each stage's duration a layer, and its share of the ranks' time. */
+  /**
+   * Median and 95th percentile of each stage's duration a layer, its share of the ranks' time, and where its
+   * durations come from.
+   */
   stages: {
     params: z.strictObject({ run: runId }),
     result: z.array(
@@ -131,6 +146,7 @@ export const storeMethods = {
         p95Us: z.number(),
         share: z.number(),
         waitShare: z.number(),
+        sources: z.array(provenance),
       }),
     ),
   },

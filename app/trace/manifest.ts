@@ -6,12 +6,20 @@ import { PROVENANCES, STAGES } from './stages.ts'
  * `run.json` of a bundle. FORMAT_VERSION rises when a reader of the older version would misread the bundle;
  * docs/format.md keeps the changelog and `upgrade.ts` beside the store the upgraders.
  */
-export const FORMAT_VERSION = 1
+export const FORMAT_VERSION = 2
 
 export const RUN_STATUSES = ['running', 'complete', 'stopped', 'interrupted', 'failed'] as const
 export type RunStatus = (typeof RUN_STATUSES)[number]
 
-const micros = z.strictObject({ p50Us: z.number(), p95Us: z.number() })
+/** `provenance` stands where not everything behind the numbers was measured. */
+const micros = z.strictObject({
+  p50Us: z.number(),
+  p95Us: z.number(),
+  provenance: z.enum(PROVENANCES).optional(),
+})
+
+/** Percentiles over the steps. */
+const stepMs = z.strictObject({ p50: z.number(), p95: z.number() })
 
 /** Numbers of a finished (or stopped) run; the same object stands in `run --json`. */
 export const summarySchema = z.strictObject({
@@ -20,8 +28,15 @@ export const summarySchema = z.strictObject({
   ranks: z.int(),
   steps: z.int(),
   tokensPerSecond: z.number(),
+  /** Where tokensPerSecond and stepMs come from. */
   provenance: z.enum(PROVENANCES),
-  stepMs: z.strictObject({ p50: z.number(), p95: z.number() }),
+  stepMs,
+  /** What the device took for all ranks in turn, measured; absent where ranks run at once and it is the step itself. */
+  deviceStepMs: stepMs.optional(),
+  /** Median step with tracing on and off, the same steps in turn, and the first over the second. */
+  observerCost: z
+    .strictObject({ tracedUs: z.number(), untracedUs: z.number(), ratio: z.number() })
+    .optional(),
   stages: z.partialRecord(z.enum(STAGES), micros),
   check: z.strictObject({
     checkedRows: z.int(),
@@ -47,6 +62,8 @@ export const manifestSchema = z.strictObject({
   /** Set when status is `failed` or `interrupted`: what happened, what was kept. */
   error: z.string().optional(),
   config: runConfigSchema,
+  /** What of the run did not happen as it is shown, in sentences; absent where all did. */
+  emulated: z.string().optional(),
   devices: z.array(z.strictObject({ name: z.string(), kind: z.enum(['cpu', 'cuda']), detail: z.string() })),
   versions: z.record(z.string(), z.string()),
   clock: z.strictObject({

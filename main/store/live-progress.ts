@@ -1,5 +1,6 @@
 import type { Progress } from '../../app/protocol/store.ts'
 import type { Manifest } from '../../app/trace/manifest.ts'
+import { PROVENANCES, type Provenance } from '../../app/trace/stages.ts'
 import type { ColumnData, TraceChunk } from '../../app/trace/tables.ts'
 
 /** Steps over which the tokens per second are averaged. */
@@ -12,6 +13,7 @@ export class LiveProgress {
   readonly #recent: { tokens: number; seconds: number }[] = []
   #steps = 0
   #lastStepMs = 0
+  #provenance: Provenance | null = null
   #maxRelErr: number | null = null
   #checkedRows = 0
   #endNs = 0
@@ -36,6 +38,7 @@ export class LiveProgress {
     const tokens = at(columns.tokens, i)
     this.#steps++
     this.#lastStepMs = wall / 1e6
+    this.#provenance = PROVENANCES[at(columns.provenance, i)] ?? null
     if (rate > 0) this.#recent.push({ tokens, seconds: tokens / rate })
     if (this.#recent.length > RECENT) this.#recent.shift()
     if (!Number.isNaN(error)) this.#maxRelErr = Math.max(this.#maxRelErr ?? 0, jsonNumber(error))
@@ -60,6 +63,7 @@ export class LiveProgress {
       totalSteps: this.#totalSteps,
       tokensPerSecond: sum.seconds > 0 ? sum.tokens / sum.seconds : 0,
       lastStepMs: this.#lastStepMs,
+      provenance: this.#provenance,
       maxRelErr: this.#maxRelErr,
       checkedRows: this.#checkedRows,
       endNs: this.#endNs,

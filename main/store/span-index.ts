@@ -1,23 +1,13 @@
 import { STAGES } from '../../app/trace/stages.ts'
+import { concatenated, isSorted, type SpanBatch } from './span-batch.ts'
 import type { TileBuilder } from './tile-builder.ts'
-
-/** Spans of one rank as struct of arrays; times in ns. */
-export interface SpanBatch {
-  readonly start: Float64Array
-  readonly dur: Float64Array
-  /** Waiting for the last rank at the beginning of a collective; 0 elsewhere. */
-  readonly wait: Float64Array
-  readonly stage: Uint8Array
-  readonly step: Int32Array
-  readonly layer: Int32Array
-}
 
 /** Spans between two snapshots of the running sums. */
 const BLOCK = 64
 const STAGE_COUNT = STAGES.length
 
 /**
- * All spans of one rank in memory, about 33 bytes each, sorted by start, with running sums at every 64th span. So
+ * All spans of one rank in memory, about 34 bytes each, sorted by start, with running sums at every 64th span. So
  * a part of the time range costs two binary searches and at most two blocks, however many spans lie in it.
  */
 export class SpanIndex {
@@ -28,6 +18,7 @@ export class SpanIndex {
   #stage = new Uint8Array(1024)
   #step = new Int32Array(1024)
   #layer = new Int32Array(1024)
+  #source = new Uint8Array(1024)
   /** At the beginning of block b: time of each stage before it. */
   #stageBefore = new Float64Array((1024 / BLOCK) * STAGE_COUNT)
   /** At the beginning of block b: covered time, waiting and latest end of all spans before it. */
@@ -36,6 +27,8 @@ export class SpanIndex {
   #endBefore = new Float64Array(1024 / BLOCK)
   /** Latest end of the spans of block b. */
   #blockEnd = new Float64Array(1024 / BLOCK)
+  /** Provenances of the spans of block b. */
+  #blockSources = new Uint8Array(1024 / BLOCK)
   readonly #stageSums = new Float64Array(STAGE_COUNT)
   /** Scratch of one merged item. */
   readonly #stageTimes = new Float64Array(STAGE_COUNT)
@@ -51,7 +44,7 @@ export class SpanIndex {
   append(batch: SpanBatch): void {
     const first = batch.start[0]
     if (first === undefined) return
-    if (sorted(batch.start) && !(this.#length > 0 && first < (this.#start[this.#length - 1] ?? 0))) {
+    if (isSorted(batch.start) && !(this.#length > 0 && first < (this.#start[this.#length - 1] ?? 0))) {
       for (let i = 0; i < batch.start.length; i++) this.#pushFrom(batch, i)
       return
     }
@@ -123,6 +116,7 @@ export class SpanIndex {
       this.#step[i] ?? 0,
       this.#layer[i] ?? 0,
       1,
+      this.#source[i] ?? 0,
     )
   }
 
@@ -142,12 +136,14 @@ export class SpanIndex {
     let busy = this.#coverUpTo(to) - this.#coverUpTo(from)
     let wait = this.#waitUpTo(to) - this.#waitUpTo(from)
     let end = this.#latestEnd(from, to)
+    let sources = this.#sourcesOf(from, to)
     for (const i of earlier) {
       const stage = this.#stage[i] ?? 0
       stages[stage] = (stages[stage] ?? 0) + (this.#dur[i] ?? 0)
       busy += this.#coverUpTo(i + 1) - this.#coverUpTo(i)
       wait += this.#wait[i] ?? 0
       end = Math.max(end, this.#endOf(i))
+      sources |= this.#source[i] ?? 0
     }
     const start = this.#start[first] ?? 0
     tile.add(
@@ -159,6 +155,7 @@ export class SpanIndex {
       this.#step[first] ?? 0,
       this.#layer[first] ?? 0,
       count,
+      sources,
     )
   }
 
@@ -174,6 +171,16 @@ export class SpanIndex {
         i += BLOCK
       } else end = Math.max(end, this.#endOf(i++))
     return end
+  }
+
+  #sourcesOf(from: number, to: number): number {
+    let sources = 0
+    for (let i = from; i < to; )
+      if (i % BLOCK === 0 && i + BLOCK <= to) {
+        sources |= this.#blockSources[i / BLOCK] ?? 0
+        i += BLOCK
+      } else sources |= this.#source[i++] ?? 0
+    return sources
   }
 
   /** Covered time of the spans before `i`: what each adds to the union of those before it. */
@@ -246,10 +253,19 @@ export class SpanIndex {
       batch.stage[i] ?? 0,
       batch.step[i] ?? 0,
       batch.layer[i] ?? 0,
+      batch.source[i] ?? 0,
     )
   }
 
-  #push(start: number, dur: number, wait: number, stage: number, step: number, layer: number): void {
+  #push(
+    start: number,
+    dur: number,
+    wait: number,
+    stage: number,
+    step: number,
+    layer: number,
+    source: number,
+  ): void {
     if (stage >= STAGE_COUNT) throw new RangeError(`stage code ${stage} is not known`)
     const i = this.#length
     if (i === this.#start.length) this.#grow()
@@ -260,6 +276,7 @@ export class SpanIndex {
       this.#waitBefore[block] = this.#waited
       this.#endBefore[block] = this.#end
       this.#blockEnd[block] = Number.NEGATIVE_INFINITY
+      this.#blockSources[block] = 0
     }
     this.#start[i] = start
     this.#dur[i] = dur
@@ -267,12 +284,14 @@ export class SpanIndex {
     this.#stage[i] = stage
     this.#step[i] = step
     this.#layer[i] = layer
+    this.#source[i] = source
     const end = start + dur
     this.#stageSums[stage] = (this.#stageSums[stage] ?? 0) + dur
     this.#cover += Math.max(0, end - Math.max(this.#end, start))
     this.#waited += wait
     this.#end = Math.max(this.#end, end)
     this.#blockEnd[block] = Math.max(this.#blockEnd[block] ?? end, end)
+    this.#blockSources[block] = (this.#blockSources[block] ?? 0) | source
     this.#length = i + 1
   }
 
@@ -284,11 +303,13 @@ export class SpanIndex {
     this.#stage = grown(new Uint8Array(size), this.#stage)
     this.#step = grown(new Int32Array(size), this.#step)
     this.#layer = grown(new Int32Array(size), this.#layer)
+    this.#source = grown(new Uint8Array(size), this.#source)
     this.#stageBefore = grown(new Float64Array((size / BLOCK) * STAGE_COUNT), this.#stageBefore)
     this.#coverBefore = grown(new Float64Array(size / BLOCK), this.#coverBefore)
     this.#waitBefore = grown(new Float64Array(size / BLOCK), this.#waitBefore)
     this.#endBefore = grown(new Float64Array(size / BLOCK), this.#endBefore)
     this.#blockEnd = grown(new Float64Array(size / BLOCK), this.#blockEnd)
+    this.#blockSources = grown(new Uint8Array(size / BLOCK), this.#blockSources)
   }
 
   #copy(from: number, to: number): SpanBatch {
@@ -299,6 +320,7 @@ export class SpanIndex {
       stage: this.#stage.slice(from, to),
       step: this.#step.slice(from, to),
       layer: this.#layer.slice(from, to),
+      source: this.#source.slice(from, to),
     }
   }
 
@@ -325,26 +347,4 @@ const placeOfMost = (values: Float64Array): number => {
 const grown = <T extends { set(other: T): void }>(larger: T, from: T): T => {
   larger.set(from)
   return larger
-}
-
-const sorted = (start: Float64Array): boolean => {
-  for (let i = 1; i < start.length; i++) if ((start[i] ?? 0) < (start[i - 1] ?? 0)) return false
-  return true
-}
-
-const concatenated = (a: SpanBatch, b: SpanBatch): SpanBatch => {
-  const total = a.start.length + b.start.length
-  const join = <T extends { set(other: T, offset?: number): void }>(out: T, head: T, tail: T): T => {
-    out.set(head)
-    out.set(tail, a.start.length)
-    return out
-  }
-  return {
-    start: join(new Float64Array(total), a.start, b.start),
-    dur: join(new Float64Array(total), a.dur, b.dur),
-    wait: join(new Float64Array(total), a.wait, b.wait),
-    stage: join(new Uint8Array(total), a.stage, b.stage),
-    step: join(new Int32Array(total), a.step, b.step),
-    layer: join(new Int32Array(total), a.layer, b.layer),
-  }
 }

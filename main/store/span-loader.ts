@@ -45,7 +45,8 @@ export class SpanLoader {
   #read(parts: readonly Part[], index: SpanIndex): Promise<void> {
     const sql = `SELECT start_ns::DOUBLE AS start, dur_ns::DOUBLE AS dur,
         greatest(0, coalesce(last_enter_ns - enter_ns, 0))::DOUBLE AS wait,
-        enum_code(stage::stage)::UTINYINT AS stage, step::INTEGER AS step, layer::INTEGER AS layer
+        enum_code(stage::stage)::UTINYINT AS stage, step::INTEGER AS step, layer::INTEGER AS layer,
+        (1 << enum_code(provenance::provenance))::UTINYINT AS source
       FROM ${relationOf('spans', parts)}`
     return withConnection(this.#duck, (connection) =>
       streamColumns(connection, sql, (piece) => {
@@ -56,6 +57,7 @@ export class SpanLoader {
           stage: piece.u8('stage'),
           step: piece.i32('step'),
           layer: piece.i32('layer'),
+          source: piece.u8('source'),
         })
       }),
     )

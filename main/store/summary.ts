@@ -19,6 +19,8 @@ export const summarise = async (
   const one = async (sql: string): Promise<PlainRow | undefined> => (await plainRows(connection, sql))[0]
   const steps = await one(
     `SELECT count(*) AS steps, quantile_cont(wall_ns, 0.5) / 1e6 AS p50, quantile_cont(wall_ns, 0.95) / 1e6 AS p95,
+       quantile_cont(device_ns, 0.5) / 1e6 AS device_p50, quantile_cont(device_ns, 0.95) / 1e6 AS device_p95,
+       bool_or(device_ns <> wall_ns) AS in_turn,
        sum(tokens) / sum(tokens / tokens_per_s) AS rate, sum(checked_rows) AS checked,
        max(max_abs_err) AS abs_err, max(max_rel_err) AS rel_err,
        mode(provenance) AS provenance
@@ -41,6 +43,9 @@ export const summarise = async (
     tokensPerSecond: numberOf(steps, 'rate'),
     provenance: PROVENANCES.find((p) => p === steps?.provenance) ?? 'measured',
     stepMs: { p50: numberOf(steps, 'p50'), p95: numberOf(steps, 'p95') },
+    ...(steps?.in_turn === true
+      ? { deviceStepMs: { p50: numberOf(steps, 'device_p50'), p95: numberOf(steps, 'device_p95') } }
+      : {}),
     stages: await stageTimes(connection, bundle),
     check: {
       checkedRows: numberOf(steps, 'checked'),
@@ -64,13 +69,17 @@ const errorOf = (row: PlainRow | undefined, name: string): number | null => {
 const stageTimes = async (connection: DuckDBConnection, bundle: string): Promise<RunSummary['stages']> => {
   const rows = await plainRows(
     connection,
-    `SELECT stage, quantile_cont(dur_ns, 0.5) / 1e3 AS p50, quantile_cont(dur_ns, 0.95) / 1e3 AS p95
+    `SELECT stage, quantile_cont(dur_ns, 0.5) / 1e3 AS p50, quantile_cont(dur_ns, 0.95) / 1e3 AS p95,
+       mode(provenance) FILTER (WHERE provenance <> 'measured') AS source
      FROM ${relation(bundle, 'spans')} GROUP BY stage`,
   )
   return Object.fromEntries(
     STAGES.flatMap((stage) => {
       const row = rows.find((r) => r.stage === stage)
-      return row === undefined ? [] : [[stage, { p50Us: numberOf(row, 'p50'), p95Us: numberOf(row, 'p95') }]]
+      if (row === undefined) return []
+      const source = PROVENANCES.find((p) => p === row.source)
+      const times = { p50Us: numberOf(row, 'p50'), p95Us: numberOf(row, 'p95') }
+      return [[stage, source === undefined ? times : { ...times, provenance: source }]]
     }),
   )
 }

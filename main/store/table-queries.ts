@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { StoreParams, StoreResult } from '../../app/protocol/store.ts'
-import { STAGES } from '../../app/trace/stages.ts'
+import { PROVENANCES, type Provenance, STAGES } from '../../app/trace/stages.ts'
 import { numberOf, type PlainRow, plainRows, readColumns, textOf } from './duck.ts'
 import { relation } from './sources.ts'
 
@@ -22,8 +22,9 @@ export const steps = async (
        FROM ${relation(bundle, 'steps')} WHERE step >= ${from}
      )
      SELECT step::INTEGER AS step, start_ns::DOUBLE AS start_ns, wall_ns::DOUBLE AS wall_ns,
-       coalesce(tokens_per_s, 0)::DOUBLE AS tokens_per_s,
-       coalesce(max_rel_err, 'nan'::DOUBLE)::DOUBLE AS max_rel_err, checked_rows::INTEGER AS checked_rows
+       device_ns::DOUBLE AS device_ns, coalesce(tokens_per_s, 0)::DOUBLE AS tokens_per_s,
+       coalesce(max_rel_err, 'nan'::DOUBLE)::DOUBLE AS max_rel_err, checked_rows::INTEGER AS checked_rows,
+       graph_replayed::UTINYINT AS graph_replayed, enum_code(provenance::provenance)::UTINYINT AS source
      FROM numbered
      WHERE n <= ${max} OR i = 0 OR (i * ${max}) // n <> ((i - 1) * ${max}) // n
      ORDER BY step`,
@@ -32,9 +33,12 @@ export const steps = async (
     step: columns.i32('step'),
     startNs: columns.f64('start_ns'),
     wallNs: columns.f64('wall_ns'),
+    deviceNs: columns.f64('device_ns'),
     tokensPerSecond: columns.f64('tokens_per_s'),
     maxRelErr: columns.f64('max_rel_err'),
     checkedRows: columns.i32('checked_rows'),
+    graphReplayed: columns.u8('graph_replayed'),
+    provenance: columns.u8('source'),
   }
 }
 
@@ -45,7 +49,8 @@ export const stages = async (
   const rows = await plainRows(
     connection,
     `SELECT stage, quantile_cont(dur_ns, 0.5) / 1e3 AS p50, quantile_cont(dur_ns, 0.95) / 1e3 AS p95,
-       sum(dur_ns)::DOUBLE AS time, sum(coalesce(last_enter_ns - enter_ns, 0))::DOUBLE AS wait
+       sum(dur_ns)::DOUBLE AS time, sum(coalesce(last_enter_ns - enter_ns, 0))::DOUBLE AS wait,
+       string_agg(DISTINCT provenance::VARCHAR, ' ') AS sources
      FROM ${relation(bundle, 'spans')} GROUP BY stage`,
   )
   const total = rows.reduce((sum, row) => sum + numberOf(row, 'time'), 0)
@@ -59,8 +64,15 @@ export const stages = async (
         p95Us: numberOf(row, 'p95'),
         share: share(row, 'time'),
         waitShare: share(row, 'wait'),
+        sources: sourcesOf(textOf(row, 'sources')),
       })),
   )
+}
+
+/** Provenances of a list with spaces, in their order. */
+const sourcesOf = (list: string): Provenance[] => {
+  const found = list.split(' ')
+  return PROVENANCES.filter((provenance) => found.includes(provenance))
 }
 
 export const blockTable = async (

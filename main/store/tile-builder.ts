@@ -16,6 +16,7 @@ export class TileBuilder {
   #step = new Int32Array(1024)
   #layer = new Int32Array(1024)
   #count = new Int32Array(1024)
+  #sources = new Uint8Array(1024)
 
   add(
     start: number,
@@ -26,6 +27,7 @@ export class TileBuilder {
     step: number,
     layer: number,
     count: number,
+    sources: number,
   ): void {
     const i = this.#length
     if (i === this.#start.length) this.#resize(i * 2)
@@ -38,6 +40,7 @@ export class TileBuilder {
     this.#step[i] = step
     this.#layer[i] = layer
     this.#count[i] = count
+    this.#sources[i] = sources
     this.#length = i + 1
   }
 
@@ -56,6 +59,7 @@ export class TileBuilder {
       step: this.#step,
       layer: this.#layer,
       count: this.#count,
+      sources: this.#sources,
     }
   }
 
@@ -71,9 +75,13 @@ export class TileBuilder {
       to.set(from.subarray(0, keep))
       return to
     }
-    const stage = new Uint8Array(size)
-    stage.set(this.#stage.subarray(0, keep))
-    this.#stage = stage
+    const u8 = (from: Uint8Array): Uint8Array<ArrayBuffer> => {
+      const to = new Uint8Array(size)
+      to.set(from.subarray(0, keep))
+      return to
+    }
+    this.#stage = u8(this.#stage)
+    this.#sources = u8(this.#sources)
     this.#rank = i32(this.#rank)
     this.#start = f64(this.#start)
     this.#dur = f64(this.#dur)

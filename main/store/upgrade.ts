@@ -1,10 +1,13 @@
 /**
- * Upgraders of `run.json`: entry n turns a manifest of format version n into one of n + 1. Version 1 is the
- * first, so there is none yet. docs/format.md keeps the changelog.
+ * Upgraders of `run.json`: entry n turns a manifest of format version n into one of n + 1. docs/format.md keeps the
+ * changelog.
  */
 export type Upgrader = (manifest: Record<string, unknown>) => Record<string, unknown>
 
-export const UPGRADERS: ReadonlyMap<number, Upgrader> = new Map()
+export const UPGRADERS: ReadonlyMap<number, Upgrader> = new Map([
+  // Version 2 only adds what may be left out.
+  [1, (manifest) => manifest],
+])
 
 export const upgraded = (
   manifest: Record<string, unknown>,

@@ -138,6 +138,7 @@ const progress: Progress = {
   totalSteps: 24,
   tokensPerSecond: 12,
   lastStepMs: 3,
+  provenance: 'measured',
   maxRelErr: 1e-3,
   checkedRows: 9,
   endNs: 1,
@@ -220,9 +221,12 @@ describe('the numbers of a step', () => {
     step: Int32Array.of(12),
     startNs: Float64Array.of(1_500_000),
     wallNs: Float64Array.of(4_700_000),
+    deviceNs: Float64Array.of(4_700_000),
     tokensPerSecond: Float64Array.of(851),
     maxRelErr: Float64Array.of(maxRelErr),
     checkedRows: Int32Array.of(1376),
+    graphReplayed: Uint8Array.of(0),
+    provenance: Uint8Array.of(0),
   })
 
   test('are copied exactly', () => {

@@ -130,6 +130,7 @@ describe('the client of the store', () => {
         totalSteps: 9,
         tokensPerSecond: 1,
         lastStepMs: 1,
+        provenance: null,
         maxRelErr: null,
         checkedRows: 0,
         endNs: 1,

@@ -90,6 +90,7 @@ const tileOf = (items: readonly (readonly [number, number, number, number])[]): 
   step: new Int32Array(items.length),
   layer: Int32Array.from(items, (i) => i[2]),
   count: Int32Array.from(items, (i) => i[3]),
+  sources: new Uint8Array(items.length).fill(1),
 })
 
 describe('the ruler of layers', () => {

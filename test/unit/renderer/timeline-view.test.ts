@@ -50,6 +50,7 @@ const tileOf = (
     step: new Int32Array(sorted.length),
     layer: new Int32Array(sorted.length),
     count: new Int32Array(sorted.length).fill(1),
+    sources: new Uint8Array(sorted.length).fill(1),
   }
 }
 

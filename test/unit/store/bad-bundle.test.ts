@@ -13,6 +13,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Manifest } from '../../../app/trace/manifest.ts'
+import { FORMAT_VERSION } from '../../../app/trace/manifest.ts'
 import { runIdOf } from '../../../main/process/run-id.ts'
 import { readManifest, writerMayLive } from '../../../main/store/manifest-file.ts'
 import { Store } from '../../../main/store/store.ts'
@@ -83,7 +84,7 @@ describe('opening a bundle', () => {
 
   it('refuses a future format and names both versions', async () => {
     expect(await openedOrRefused(bundleWith({ ...complete(), formatVersion: 99, news: true }))).toBe(
-      `the bundle has format version 99, this dcpscope reads up to version 1; use a newer one: ${folder()}`,
+      `the bundle has format version 99, this dcpscope reads up to version ${FORMAT_VERSION}; use a newer one: ${folder()}`,
     )
   })
 

@@ -260,6 +260,7 @@ describe('a line of a client', () => {
       totalSteps: 32,
       tokensPerSecond: expect.closeTo(4000),
       lastStepMs: 1,
+      provenance: 'measured',
       maxRelErr: 0.009,
       checkedRows: 30,
       endNs: 10_000_000,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type TraceMessage, type TraceReply, traceReplySchema } from '../../../app/protocol/engine.ts'
 import { type RunConfig, type RunConfigInput, runConfigSchema } from '../../../app/run/config.ts'
 import type { Manifest } from '../../../app/trace/manifest.ts'
-import { PROVENANCES, STAGES } from '../../../app/trace/stages.ts'
+import { PROVENANCES, type Provenance, STAGES } from '../../../app/trace/stages.ts'
 import type { TraceChunk } from '../../../app/trace/tables.ts'
 import { type Port, portPair } from '../../../main/process/port.ts'
 
@@ -37,6 +37,7 @@ export interface SampleSpan {
   readonly layer?: number
   /** Number of the collective; the rank enters at its start and the last rank 5 ns later. */
   readonly collective?: number
+  readonly provenance?: Provenance
 }
 
 export const spanChunk = (rank: number, spans: readonly SampleSpan[]): TraceChunk => ({
@@ -55,12 +56,17 @@ export const spanChunk = (rank: number, spans: readonly SampleSpan[]): TraceChun
     collective_seq: Int32Array.from(spans, (s) => s.collective ?? -1),
     enter_ns: BigInt64Array.from(spans, (s) => (s.collective === undefined ? -1n : BigInt(s.start))),
     last_enter_ns: BigInt64Array.from(spans, (s) => (s.collective === undefined ? -1n : BigInt(s.start + 5))),
-    provenance: new Uint8Array(spans.length).fill(PROVENANCES.indexOf('measured')),
+    provenance: Uint8Array.from(spans, (s) => PROVENANCES.indexOf(s.provenance ?? 'measured')),
   },
 })
 
-/** `steps` consecutive steps of 1 ms with 4 tokens each. */
-export const stepChunk = (from: number, steps: number, relErr: (step: number) => number): TraceChunk => {
+/** `steps` consecutive steps of 1 ms with 4 tokens each, which kept the device busy for `deviceNs`. */
+export const stepChunk = (
+  from: number,
+  steps: number,
+  relErr: (step: number) => number,
+  { provenance = 'measured', deviceNs = 1_000_000n }: { provenance?: Provenance; deviceNs?: bigint } = {},
+): TraceChunk => {
   const numbers = Array.from({ length: steps }, (_, i) => from + i)
   return {
     table: 'steps',
@@ -70,14 +76,14 @@ export const stepChunk = (from: number, steps: number, relErr: (step: number) =>
       step: Int32Array.from(numbers),
       start_ns: BigInt64Array.from(numbers, (n) => BigInt(n * 1_000_000)),
       wall_ns: new BigInt64Array(steps).fill(1_000_000n),
-      device_ns: new BigInt64Array(steps).fill(900_000n),
+      device_ns: new BigInt64Array(steps).fill(deviceNs),
       tokens: new Int32Array(steps).fill(4),
       tokens_per_s: new Float64Array(steps).fill(4000),
       max_abs_err: Float64Array.from(numbers, (n) => relErr(n) / 10),
       max_rel_err: Float64Array.from(numbers, relErr),
       checked_rows: new Int32Array(steps).fill(3),
       graph_replayed: new Uint8Array(steps),
-      provenance: new Uint8Array(steps),
+      provenance: new Uint8Array(steps).fill(PROVENANCES.indexOf(provenance)),
     },
   }
 }

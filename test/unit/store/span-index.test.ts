@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { StoreResult } from '../../../app/protocol/store.ts'
 import { STAGES } from '../../../app/trace/stages.ts'
-import { type SpanBatch, SpanIndex } from '../../../main/store/span-index.ts'
+import type { SpanBatch } from '../../../main/store/span-batch.ts'
+import { SpanIndex } from '../../../main/store/span-index.ts'
 import { TileBuilder } from '../../../main/store/tile-builder.ts'
 
 interface Span {
@@ -10,6 +11,8 @@ interface Span {
   readonly dur: number
   readonly wait?: number
   readonly stage: number
+  /** Place of the provenance. */
+  readonly source?: number
 }
 
 const batch = (spans: readonly Span[]): SpanBatch => ({
@@ -19,6 +22,7 @@ const batch = (spans: readonly Span[]): SpanBatch => ({
   stage: Uint8Array.from(spans, (s) => s.stage),
   step: Int32Array.from(spans, (_, i) => i),
   layer: new Int32Array(spans.length),
+  source: Uint8Array.from(spans, (s) => 1 << (s.source ?? 0)),
 })
 
 const tileOf = (index: SpanIndex, start: number, end: number, buckets: number): StoreResult<'spanTile'> => {
@@ -44,6 +48,7 @@ const spanArb = fc.record({
   dur: fc.oneof(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 3000 })),
   wait: fc.integer({ min: 0, max: 20 }),
   stage: fc.integer({ min: 0, max: STAGES.length - 1 }),
+  source: fc.integer({ min: 0, max: 5 }),
 })
 const spansArb = fc.array(spanArb, { maxLength: 400 })
 const rangeArb = fc
@@ -104,6 +109,31 @@ describe('a tile of spans', () => {
           const tile = tileOf(indexOf(spans, size), range.from, range.to, buckets)
           const overlapping = spans.filter((s) => s.start < range.to && s.start + s.dur > range.from)
           expect(sum(tile.wait)).toBe(sum(overlapping.map((s) => s.wait)))
+        },
+      ),
+    )
+  })
+
+  it('says of every provenance in the range that it is there, and of no other', () => {
+    fc.assert(
+      fc.property(
+        fc.array(spanArb, { maxLength: 400 }).chain((spans) =>
+          // Long stretches of one provenance, so that whole blocks lack the others.
+          fc
+            .integer({ min: 1, max: 150 })
+            .map((run) => spans.map((s, i) => ({ ...s, source: Math.floor(i / run) % 3 }))),
+        ),
+        rangeArb,
+        fc.integer({ min: 1, max: 50 }),
+        fc.integer({ min: 1, max: 99 }),
+        (spans, range, buckets, size) => {
+          const tile = tileOf(indexOf(spans, size), range.from, range.to, buckets)
+          const overlapping = spans.filter((s) => s.start < range.to && s.start + s.dur > range.from)
+          const wanted = overlapping.reduce((bits, s) => bits | (1 << s.source), 0)
+          expect([...tile.sources].reduce((bits, s) => bits | s, 0)).toBe(wanted)
+          tile.sources.forEach((bits, i) => {
+            if (tile.count[i] === 1) expect(Math.log2(bits) % 1).toBe(0)
+          })
         },
       ),
     )

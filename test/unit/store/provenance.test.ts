@@ -1,0 +1,117 @@
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Progress, storeMethods, storeReplySchema } from '../../../app/protocol/store.ts'
+import { PROVENANCES } from '../../../app/trace/stages.ts'
+import { portPair } from '../../../main/process/port.ts'
+import { readManifest } from '../../../main/store/manifest-file.ts'
+import { Store } from '../../../main/store/store.ts'
+import { fakeEngine, scratchFolder, spanChunk, stepChunk } from './sample.ts'
+
+let scratch: ReturnType<typeof scratchFolder>
+let store: Store
+beforeEach(() => {
+  scratch = scratchFolder()
+  store = new Store()
+})
+afterEach(async () => {
+  await store.close()
+  scratch.remove()
+})
+
+const bundle = (): string => join(scratch.path, 'run.dcp')
+
+const ATTENTION = 3
+const MERGE = 10
+const STEP = { provenance: 'emulated', deviceNs: 1_900_000n } as const
+
+/** Two ranks that share a device: attention measured, merges emulated, a step as long as the longest rank's. */
+const inTurn = async (): Promise<ReturnType<typeof fakeEngine>> => {
+  const engine = fakeEngine()
+  store.attachEngine(engine.storeEnd)
+  engine.begin(bundle())
+  for (const rank of [0, 1])
+    engine.chunk(
+      spanChunk(rank, [
+        { start: 0, dur: 600_000, stage: ATTENTION },
+        { start: 600_000, dur: 400_000, stage: MERGE, provenance: 'emulated' },
+      ]),
+    )
+  engine.chunk(stepChunk(0, 3, () => 0, STEP))
+  await engine.acks(3)
+  return engine
+}
+
+const ended = async (): Promise<void> => {
+  const engine = await inTurn()
+  engine.end()
+  await engine.reply('closed')
+}
+
+const run = 'run-1'
+
+describe('what was not measured as it is shown', () => {
+  it('is said of steps, with the time of the device beside that of the step', async () => {
+    await ended()
+    const steps = storeMethods.steps.result.parse(await store.request('steps', { run, from: 1, max: 1 }))
+    expect(steps.wallNs[0]).toBe(1_000_000)
+    expect(steps.deviceNs[0]).toBe(1_900_000)
+    expect(PROVENANCES[steps.provenance[0] ?? -1]).toBe('emulated')
+    expect(steps.graphReplayed[0]).toBe(0)
+  })
+
+  it('is said of stages, single spans and merged ones', async () => {
+    await ended()
+    const stages = storeMethods.stages.result.parse(await store.request('stages', { run }))
+    expect(Object.fromEntries(stages.map(({ stage, sources }) => [stage, sources]))).toEqual({
+      decode_attn: ['measured'],
+      merge: ['emulated'],
+    })
+    const tile = (buckets: number) =>
+      store.request('spanTile', { run, ranks: [0], startNs: 0, endNs: 1_000_000, buckets })
+    const [measured, emulated] = ['measured' as const, 'emulated' as const].map(
+      (p) => 1 << PROVENANCES.indexOf(p),
+    )
+    expect([...(await tile(2)).sources]).toEqual([measured, emulated])
+    expect([...(await tile(1)).sources]).toEqual([(measured ?? 0) | (emulated ?? 0)])
+  })
+
+  it('is said in the summary, stage by stage', async () => {
+    await ended()
+    const { summary } = readManifest(bundle())
+    expect(summary).toMatchObject({
+      provenance: 'emulated',
+      stepMs: { p50: 1, p95: 1 },
+      deviceStepMs: { p50: 1.9, p95: 1.9 },
+    })
+    expect(summary?.stages.merge).toEqual({ p50Us: 400, p95Us: 400, provenance: 'emulated' })
+    expect(summary?.stages.decode_attn).toEqual({ p50Us: 600, p95Us: 600 })
+  })
+
+  it('is said while the run goes on', async () => {
+    const seen: Progress[] = []
+    const [port, storeEnd] = portPair()
+    port.onMessage((message) => {
+      const reply = storeReplySchema.parse(message)
+      if (reply.type === 'progress') seen.push(reply.progress)
+    })
+    store.attachClient(storeEnd)
+    const engine = await inTurn()
+    engine.end()
+    await engine.reply('closed')
+    expect(seen.at(-1)?.provenance).toBe('emulated')
+  })
+
+  it('is nothing where ranks run at once and everything was measured', async () => {
+    const engine = fakeEngine()
+    store.attachEngine(engine.storeEnd)
+    engine.begin(bundle())
+    engine.chunk(spanChunk(0, [{ start: 0, dur: 10, stage: ATTENTION }]))
+    engine.chunk(stepChunk(0, 3, () => 0))
+    engine.end()
+    await engine.reply('closed')
+    const { summary } = readManifest(bundle())
+    expect(summary?.provenance).toBe('measured')
+    expect(summary?.deviceStepMs).toBeUndefined()
+    expect(summary?.stages.decode_attn).toEqual({ p50Us: 0.01, p95Us: 0.01 })
+  })
+})
