@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { isMainThread, Worker } from 'node:worker_threads'
 
 const addon = createRequire(import.meta.url)(
-  fileURLToPath(new URL('../../dist/native/dcpscope.node', import.meta.url)),
+  process.env.DCPSCOPE_ADDON ?? fileURLToPath(new URL('../../dist/native/dcpscope.node', import.meta.url)),
 )
 const config = {
   ranks: 2,
@@ -28,9 +28,15 @@ const config = {
   warmup: 0,
   seed: 1,
   needles: false,
+  topk: 0,
   lseBase: 'e',
   emptyRow: 'neutral',
+  device: 'cpu',
+  graph: false,
   restOfLayerBytes: 0,
+  restOfLayerFlops: 0,
+  rowStats: true,
+  observer: false,
   checkRows: 0,
   captureSteps: [],
   captureLayers: [],

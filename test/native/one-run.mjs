@@ -6,7 +6,7 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
 const addon = createRequire(import.meta.url)(
-  fileURLToPath(new URL('../../dist/native/dcpscope.node', import.meta.url)),
+  process.env.DCPSCOPE_ADDON ?? fileURLToPath(new URL('../../dist/native/dcpscope.node', import.meta.url)),
 )
 const names = process.argv.length > 3 ? process.argv.slice(3) : ['merged']
 const run = addon.createRun(JSON.parse(readFileSync(process.argv[2], 'utf8')))
