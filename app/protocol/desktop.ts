@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { machineSchema, predictionSchema } from '../run/machine.ts'
 import { RUN_STATUSES } from '../trace/manifest.ts'
 
 /** State that main owns and every window shows. */
@@ -12,7 +13,11 @@ export type ProcessState = z.output<typeof processState>
 
 /** Answer to a command: a refusal is a sentence for the person, with the fields it is about. */
 export const commandResultSchema = z.discriminatedUnion('ok', [
-  z.strictObject({ ok: z.literal(true), run: z.string().optional() }),
+  z.strictObject({
+    ok: z.literal(true),
+    run: z.string().optional(),
+    prediction: predictionSchema.optional(),
+  }),
   z.strictObject({
     ok: z.literal(false),
     message: z.string(),
@@ -46,6 +51,8 @@ export const desktopStateSchema = z.strictObject({
     engine: z.string(),
     device: z.string(),
   }),
+  /** What the engine can run on; null until it has looked. */
+  machine: machineSchema.nullable(),
 })
 export type DesktopState = z.output<typeof desktopStateSchema>
 
@@ -53,6 +60,8 @@ export type DesktopState = z.output<typeof desktopStateSchema>
 export const desktopCommands = {
   /** `config` is parsed by parseRunConfig in main; the renderer's own check is only for typing comfort. */
   startRun: { params: z.strictObject({ config: z.unknown(), name: z.string().max(120).optional() }) },
+  /** Memory that a run of `config` would take on its device: `prediction` of the result. */
+  predictMemory: { params: z.strictObject({ config: z.unknown() }) },
   pauseRun: { params: z.strictObject({}) },
   resumeRun: { params: z.strictObject({}) },
   stopRun: { params: z.strictObject({}) },

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { runConfigSchema } from '../run/config.ts'
+import { cudaSchema, predictionSchema } from '../run/machine.ts'
 import { manifestSchema, RUN_STATUSES } from '../trace/manifest.ts'
 import { TABLE_NAMES } from '../trace/tables.ts'
 
@@ -13,6 +14,8 @@ export const engineCommandSchema = z.discriminatedUnion('type', [
     name: z.string(),
     config: runConfigSchema,
   }),
+  /** What a run of `config` would allocate; answered by `predicted` with the same `seq`. */
+  z.strictObject({ type: z.literal('predict'), seq: z.int(), config: runConfigSchema }),
   z.strictObject({ type: z.literal('pause') }),
   z.strictObject({ type: z.literal('resume') }),
   z.strictObject({ type: z.literal('stop') }),
@@ -28,6 +31,15 @@ export const engineEventSchema = z.discriminatedUnion('type', [
     cores: z.int(),
     simd: z.string(),
     memoryAvailableBytes: z.number(),
+    cuda: cudaSchema.optional(),
+  }),
+  z.strictObject({
+    type: z.literal('predicted'),
+    seq: z.int(),
+    result: z.discriminatedUnion('ok', [
+      z.strictObject({ ok: z.literal(true), prediction: predictionSchema }),
+      z.strictObject({ ok: z.literal(false), message: z.string() }),
+    ]),
   }),
   z.strictObject({
     type: z.literal('phase'),

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { type CommandResult, type DesktopCommand, desktopCommands } from '../../app/protocol/desktop.ts'
+import type { RunConfig } from '../../app/run/config.ts'
 import { parseRunConfig } from '../../app/run/parse.ts'
 import { unsupported } from '../../app/run/support.ts'
 import { makeFolder } from '../process/make-folder.ts'
@@ -10,7 +11,7 @@ import { refusal, type Supervisor } from './supervisor.ts'
 
 /** What commands need of the desktop around them. */
 export interface CommandServices {
-  readonly supervisor: Pick<Supervisor<unknown>, 'startRun' | 'control' | 'restart' | 'open'>
+  readonly supervisor: Pick<Supervisor<unknown>, 'startRun' | 'predict' | 'control' | 'restart' | 'open'>
   readonly runsFolder: string
   /** Asks the person for a bundle folder; undefined when cancelled. */
   readonly chooseBundle: () => Promise<string | undefined>
@@ -51,6 +52,7 @@ export const desktopHandlers = (services: CommandServices): DesktopHandlers => {
   const { supervisor, bundles } = services
   const {
     startRun: start,
+    predictMemory: predict,
     pauseRun: pause,
     resumeRun: resume,
     stopRun: stop,
@@ -61,6 +63,10 @@ export const desktopHandlers = (services: CommandServices): DesktopHandlers => {
   } = desktopCommands
   return {
     startRun: parsing('startRun', start.params, (params) => startRun(services, params)),
+    predictMemory: parsing('predictMemory', predict.params, ({ config }) => {
+      const checked = runnable(config)
+      return checked.ok ? supervisor.predict(checked.config) : checked
+    }),
     pauseRun: parsing('pauseRun', pause.params, () => supervisor.control('pause')),
     resumeRun: parsing('resumeRun', resume.params, () => supervisor.control('resume')),
     stopRun: parsing('stopRun', stop.params, () => supervisor.control('stop')),
@@ -92,14 +98,23 @@ export const openBundle = async (
   return result
 }
 
+type Runnable = { readonly ok: true; readonly config: RunConfig } | Extract<CommandResult, { ok: false }>
+
+/** The configuration with its defaults, or why the engine cannot run it. */
+const runnable = (given: unknown): Runnable => {
+  const parsed = parseRunConfig(given)
+  const issues = parsed.ok ? unsupported(parsed.config) : parsed.issues
+  return parsed.ok && issues.length === 0
+    ? { ok: true, config: parsed.config }
+    : { ok: false, message: 'This configuration cannot run.', issues: [...issues] }
+}
+
 const startRun = async (
   services: CommandServices,
   { config, name }: { config?: unknown; name?: string | undefined },
 ): Promise<CommandResult> => {
-  const parsed = parseRunConfig(config)
-  const issues = parsed.ok ? unsupported(parsed.config) : parsed.issues
-  if (!parsed.ok || issues.length > 0)
-    return { ok: false, message: 'This configuration cannot run.', issues: [...issues] }
+  const checked = runnable(config)
+  if (!checked.ok) return checked
   try {
     makeFolder(services.runsFolder)
   } catch (error) {
@@ -107,14 +122,14 @@ const startRun = async (
       `The folder of runs cannot be made: ${error instanceof Error ? error.message : String(error)}`,
     )
   }
-  const ownName = newRunName(services.runsFolder, runLabel(parsed.config))
+  const ownName = newRunName(services.runsFolder, runLabel(checked.config))
   const bundle = bundlePath(services.runsFolder, ownName)
   const result = services.supervisor.startRun({
     type: 'start',
     runId: runIdOf(bundle),
     bundle,
     name: name?.trim() || ownName,
-    config: parsed.config,
+    config: checked.config,
   })
   if (result.ok) services.bundles.remember(bundle)
   return result

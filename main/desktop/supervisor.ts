@@ -1,6 +1,7 @@
 import type { CommandResult, DesktopState } from '../../app/protocol/desktop.ts'
 import { type EngineCommand, type EngineEvent, engineEventSchema } from '../../app/protocol/engine.ts'
 import { type StoreCommand, type StoreEvent, storeEventSchema } from '../../app/protocol/store.ts'
+import type { RunConfig } from '../../app/run/config.ts'
 import type { Forge, ProcessName } from './child.ts'
 import { type OpenRun, runControl } from './run-control.ts'
 import { supervised } from './supervised.ts'
@@ -24,6 +25,8 @@ export interface Supervisor<P> {
   /** End of a new line to the store for a window; undefined while the store is down. */
   clientPort(): P | undefined
   startRun(run: EngineStart): CommandResult
+  /** What a run would allocate, as the engine says. */
+  predict(config: RunConfig): Promise<CommandResult>
   control(command: 'pause' | 'resume' | 'stop'): CommandResult
   restart(process: ProcessName): CommandResult
   open(folder: string): Promise<CommandResult>
@@ -50,9 +53,11 @@ const keptOf = (run: OpenRun | null): string =>
 export const createSupervisor = <P>(options: SupervisorOptions<P>): Supervisor<P> => {
   const { forge } = options
   let runtime = options.runtime
+  let machine: DesktopState['machine'] = null
   let seq = 0
   let opened: DesktopState['opened']
   const opening = new Map<number, (result: CommandResult) => void>()
+  const predicting = new Map<number, (result: CommandResult) => void>()
 
   const publish = (): void => options.onState(current())
   const runs = runControl(publish)
@@ -62,8 +67,15 @@ export const createSupervisor = <P>(options: SupervisorOptions<P>): Supervisor<P
     fork: () => forge.fork('engine'),
     parse: (message) => engineEventSchema.safeParse(message).data,
     onEvent: (event) => {
-      if (event.type === 'ready')
-        runtime = { ...runtime, engine: event.version, device: `CPU, ${event.cores} cores, ${event.simd}` }
+      if (event.type === 'ready') {
+        const { version, cores, simd, memoryAvailableBytes, cuda } = event
+        runtime = { ...runtime, engine: version, device: `CPU, ${cores} cores, ${simd}` }
+        machine = { cpu: { cores, simd, memoryAvailableBytes }, ...(cuda === undefined ? {} : { cuda }) }
+      }
+      if (event.type === 'predicted') {
+        const { seq: id, result } = event
+        settle(predicting, id, result.ok ? result : refusal(result.message))
+      }
       // The engine sees its line to a dying store break before the death itself is known here.
       if (event.type === 'ended' && event.status === 'interrupted')
         setTimeout(() => lineBroke(event.runId, event.error ?? LINE_BROKE), DEATH_NOTICE_MS)
@@ -73,6 +85,7 @@ export const createSupervisor = <P>(options: SupervisorOptions<P>): Supervisor<P
     onState: () => publish(),
     onDeath: (sentence) => {
       const run = runs.interrupt(sentence)
+      for (const id of [...predicting.keys()]) settle(predicting, id, refusal(sentence))
       // The store also sees its line break; this gives the bundle the reason.
       if (run !== null) store.post({ type: 'interrupt', bundle: run.bundle, reason: sentence })
       return `${sentence} ${keptOf(run)} Restart the engine to run again.`
@@ -85,14 +98,14 @@ export const createSupervisor = <P>(options: SupervisorOptions<P>): Supervisor<P
     fork: () => forge.fork('store'),
     parse: (message) => storeEventSchema.safeParse(message).data,
     onEvent: (event) => {
-      if (event.type === 'opened') settle(event.seq, { ok: true, run: event.run })
-      if (event.type === 'refused') settle(event.seq, refusal(event.message))
+      if (event.type === 'opened') settle(opening, event.seq, { ok: true, run: event.run })
+      if (event.type === 'refused') settle(opening, event.seq, refusal(event.message))
     },
     onState: () => publish(),
     onDeath: (sentence) => {
       const run = runs.interrupt(sentence)
       if (run !== null) options.markInterrupted(run.bundle, sentence)
-      for (const id of [...opening.keys()]) settle(id, refusal(sentence))
+      for (const id of [...opening.keys()]) settle(opening, id, refusal(sentence))
       return `${sentence} ${keptOf(run)} Restart the store to look at runs again.`
     },
     complain: options.complain,
@@ -106,9 +119,9 @@ export const createSupervisor = <P>(options: SupervisorOptions<P>): Supervisor<P
     wire()
   }
 
-  const settle = (id: number, result: CommandResult): void => {
-    opening.get(id)?.(result)
-    opening.delete(id)
+  const settle = (asked: typeof opening, id: number, result: CommandResult): void => {
+    asked.get(id)?.(result)
+    asked.delete(id)
   }
 
   const current = (): DesktopState => ({
@@ -118,6 +131,7 @@ export const createSupervisor = <P>(options: SupervisorOptions<P>): Supervisor<P
     lastRun: runs.last(),
     ...(opened === undefined ? {} : { opened }),
     runtime,
+    machine,
   })
 
   /** A fresh line between the two; whoever starts later does it. */
@@ -159,6 +173,14 @@ export const createSupervisor = <P>(options: SupervisorOptions<P>): Supervisor<P
       runs.begin({ id: command.runId, name: command.name, bundle: command.bundle })
       engine.post(command)
       return { ok: true, run: command.runId }
+    },
+    predict: (config) => {
+      const id = seq++
+      return new Promise((resolve) => {
+        predicting.set(id, resolve)
+        if (!engine.post({ type: 'predict', seq: id, config }))
+          settle(predicting, id, refusal('The engine is not running. Restart it first.'))
+      })
     },
     control: (command) => {
       const run = runs.active()

@@ -22,7 +22,7 @@ export interface RunRequest {
 }
 
 /** The part of the engine that a run needs. */
-export type RunEngine = Pick<NativeAddon, 'version' | 'cpu' | 'createRun'>
+export type RunEngine = Pick<NativeAddon, 'version' | 'cpu' | 'createRun' | 'predictMemory'>
 
 export interface DriverDeps {
   readonly addon: RunEngine

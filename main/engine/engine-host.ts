@@ -1,4 +1,6 @@
 import { type EngineCommand, type EngineEvent, engineCommandSchema } from '../../app/protocol/engine.ts'
+import type { RunConfig } from '../../app/run/config.ts'
+import { engineConfig } from '../../app/run/engine-config.ts'
 import { configRules, issueText } from '../../app/run/parse.ts'
 import { unsupported } from '../../app/run/support.ts'
 import type { Port } from '../process/port.ts'
@@ -27,11 +29,11 @@ export const createEngineHost = (
 
   const start = (command: Extract<EngineCommand, { type: 'start' }>): void => {
     const { type: _, ...request } = command
-    const issues = [...configRules(request.config), ...unsupported(request.config)]
+    const refused = refusalOf(request.config)
     const port = store
     if (driver !== undefined) refuse(request.runId, 'a run is in progress already', 'ERR_STATE')
     else if (port === undefined) refuse(request.runId, 'no store is connected', 'ERR_STORE')
-    else if (issues.length > 0) refuse(request.runId, issues.map(issueText).join('; '), 'ERR_CONFIG')
+    else if (refused !== '') refuse(request.runId, refused, 'ERR_CONFIG')
     else {
       driver = startRun(request, { addon, report, post: (message) => port.post(message) })
       driver.done.then(() => {
@@ -40,10 +42,29 @@ export const createEngineHost = (
     }
   }
 
+  const refusalOf = (config: RunConfig): string =>
+    [...configRules(config), ...unsupported(config)].map(issueText).join('; ')
+
+  const predicted = (config: RunConfig): Extract<EngineEvent, { type: 'predicted' }>['result'] => {
+    const refused = refusalOf(config)
+    if (refused !== '') return { ok: false, message: refused }
+    try {
+      const native = engineConfig(config)
+      const components = addon.predictMemory(native)
+      const availableBytes = addon.cpu().memoryAvailableBytes
+      return { ok: true, prediction: { device: native.device, components, availableBytes } }
+    } catch (error) {
+      return { ok: false, message: error instanceof Error ? error.message : String(error) }
+    }
+  }
+
   const obey = (command: EngineCommand): void => {
     switch (command.type) {
       case 'start':
         start(command)
+        break
+      case 'predict':
+        report({ type: 'predicted', seq: command.seq, result: predicted(command.config) })
         break
       case 'pause':
         driver?.pause()

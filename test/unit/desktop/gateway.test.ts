@@ -15,6 +15,10 @@ const services = (runsFolder = '/nowhere-to-write\0/runs') => {
         started.push(run)
         return { ok: true, run: run.runId }
       },
+      predict: async (config) => {
+        calls.push(['predict', config.workload.steps])
+        return OK
+      },
       control: (command) => {
         calls.push(command)
         return OK
@@ -94,6 +98,21 @@ describe('startRun', () => {
     const result = await send({ command: 'startRun', params: { config: {} } })
     expect(result.ok === false && result.message).toContain('folder of runs')
     expect(started).toEqual([])
+  })
+})
+
+describe('predictMemory', () => {
+  it('asks the engine about the configuration with its defaults', async () => {
+    const { send, calls } = services()
+    expect(await send({ command: 'predictMemory', params: { config: {} } })).toEqual(OK)
+    expect(calls).toEqual([['predict', 32]])
+  })
+
+  it('refuses what cannot run with the path of the field, and asks nothing', async () => {
+    const { send, calls } = services()
+    const result = await send({ command: 'predictMemory', params: { config: { model: { heads: 0 } } } })
+    expect(result.ok === false && result.issues.map((issue) => issue.path)).toEqual(['model.heads'])
+    expect(calls).toEqual([])
   })
 })
 

@@ -72,6 +72,7 @@ describe('starting', () => {
       engine: { status: 'ready', pid: 101 },
       store: { status: 'ready', pid: 100 },
       runtime: { engine: '0.1.0', device: 'CPU, 2 cores, avx2' },
+      machine: { cpu: { cores: 2, simd: 'avx2', memoryAvailableBytes: 1e9 } },
     })
     for (const state of states) expect(desktopStateSchema.safeParse(state).error).toBeUndefined()
   })
@@ -347,6 +348,32 @@ describe('opening a bundle', () => {
     supervisor.announce({ ok: true, run: 'a' })
     supervisor.announce({ ok: true, run: 'b' })
     expect(supervisor.state().opened).toEqual({ seq: 2, result: { ok: true, run: 'b' } })
+  })
+})
+
+describe('predicting memory', () => {
+  const prediction = { device: 'cpu', components: [{ name: 'kv pages', bytes: 5 }], availableBytes: 9 }
+
+  it('answers with what the engine says, in whatever order answers come', async () => {
+    const { supervisor, forge } = running()
+    const { config } = startOf('r2')
+    const [first, second] = [supervisor.predict(config), supervisor.predict(config)]
+    const asked = forge.latest('engine').received.slice(-2)
+    const [a, b] = asked.map(({ message }) => (message as { seq: number }).seq)
+    const engine = forge.latest('engine')
+    engine.say({ type: 'predicted', seq: b, result: { ok: true, prediction } })
+    engine.say({ type: 'predicted', seq: a, result: { ok: false, message: 'too large' } })
+    expect(await second).toEqual({ ok: true, prediction })
+    expect(await first).toMatchObject({ ok: false, message: 'too large' })
+  })
+
+  it('is refused by an engine that dies or is dead', async () => {
+    const { supervisor, forge } = running()
+    const { config } = startOf('r2')
+    const asked = supervisor.predict(config)
+    forge.latest('engine').die(KILLED)
+    expect(await asked).toMatchObject({ ok: false, message: expect.stringContaining('killed') })
+    expect(await supervisor.predict(config)).toMatchObject({ ok: false })
   })
 })
 

@@ -102,4 +102,8 @@ const fakeAddon = (createRun: () => NativeRun): RunEngine => ({
   version: '0.0.0',
   cpu: () => ({ cores: 2, simd: 'generic', memoryAvailableBytes: 1e9, memoryTotalBytes: 2e9 }),
   createRun,
+  predictMemory: () => [
+    { name: 'kv pages', bytes: 3e8 },
+    { name: 'queries', bytes: 1e6 },
+  ],
 })

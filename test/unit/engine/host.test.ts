@@ -108,6 +108,31 @@ describe('the engine host', () => {
     })
   })
 
+  it('predicts the memory of a configuration, and refuses one that it cannot run', () => {
+    const { host, events } = stage(1)
+    host.command({ type: 'predict', seq: 3, config: tiny })
+    expect(events.at(-1)).toEqual({
+      type: 'predicted',
+      seq: 3,
+      result: {
+        ok: true,
+        prediction: {
+          device: 'cpu',
+          components: [
+            { name: 'kv pages', bytes: 3e8 },
+            { name: 'queries', bytes: 1e6 },
+          ],
+          availableBytes: 1e9,
+        },
+      },
+    })
+    host.command({ type: 'predict', seq: 4, config: { ...tiny, parallel: { ...tiny.parallel, dcpSize: 3 } } })
+    expect(events.at(-1)).toMatchObject({
+      seq: 4,
+      result: { ok: false, message: expect.stringContaining('must divide tpSize') },
+    })
+  })
+
   it.each([null, 5, 'start', {}, { type: 'start' }, { type: 'pause', more: 1 }])(
     'complains about %j and changes nothing',
     (message) => {

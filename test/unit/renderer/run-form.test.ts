@@ -270,6 +270,7 @@ test('Start says why it is not possible', () => {
     activeRun: null,
     lastRun: null,
     runtime: { app: '', electron: '', chrome: '', node: '', engine: '', device: '' },
+    machine: null,
   }
   expect(whyNotStart(desktop, 0)).toBeNull()
   expect(whyNotStart(desktop, 1)).toContain('fields to correct')

@@ -108,6 +108,7 @@ const desktop: DesktopState = {
   activeRun: null,
   lastRun: null,
   runtime: { app: '', electron: '', chrome: '', node: '', engine: '', device: '' },
+  machine: null,
 }
 
 const openRun = (status: RunInfo['manifest']['status']): RunInfo => ({
