@@ -1,0 +1,207 @@
+#include "cuda/tests/attention_cases.h"
+
+#include <random>
+
+namespace dcpscope::cuda::tests {
+namespace {
+
+constexpr KvType kFormats[] = {KvType::bf16, KvType::fp8, KvType::fp8DsMla};
+constexpr int kPageSizes[] = {64, 16, 128, 32};
+constexpr EmptyRow kEmptyRows[] = {EmptyRow::neutral, EmptyRow::unwritten, EmptyRow::plusInf, EmptyRow::nan};
+
+class Grid {
+ public:
+  explicit Grid(bool reduced) : reduced_(reduced) {}
+
+  /** Every case has its own seed; what a group does not vary, the count of the case does. */
+  void add(const std::string& name, AttentionCase made) {
+    made.seed = uint32_t(cases_.size() + 1);
+    cases_.push_back({std::string(nameOf(made.kv)) + "/" + name, std::move(made)});
+  }
+  AttentionCase base(KvType kv) const {
+    const size_t n = cases_.size();
+    AttentionCase made;
+    made.kv = kv;
+    made.pageSize = kPageSizes[n % 4];
+    made.outFp32 = n % 3 == 1;
+    made.base2 = n % 2 == 1;
+    made.emptyRow = kEmptyRows[n / 2 % 4];
+    made.lengths = borderLengths(reduced_);
+    return made;
+  }
+  std::vector<NamedCase> take() { return std::move(cases_); }
+
+ private:
+  bool reduced_;
+  std::vector<NamedCase> cases_;
+};
+
+void addShapes(Grid& grid, KvType kv, bool reduced) {
+  const std::vector<int> heads =
+      reduced ? std::vector<int>{1, 16, 20, 128} : std::vector<int>{1, 2, 3, 8, 16, 20, 32, 64, 96, 128};
+  const std::vector<int> qLens = reduced ? std::vector<int>{1, 3} : std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8};
+  for (const int h : heads) {
+    for (const int q : qLens) {
+      AttentionCase made = grid.base(kv);
+      made.heads = h;
+      made.qLen = q;
+      grid.add(format("shape/h%d/q%d/p%d", h, q, made.pageSize), made);
+    }
+  }
+}
+
+void addShards(Grid& grid, KvType kv) {
+  for (const int interleave : {1, 4, 16}) {
+    for (const int ranks : {1, 2, 3, 4, 8, 16}) {
+      for (const int rank : {0, ranks / 2, ranks - 1}) {
+        if (rank == ranks / 2 && ranks <= 2) continue;
+        for (const int q : {1, 4, 7}) {
+          AttentionCase made = grid.base(kv);
+          made.interleave = interleave;
+          made.ranks = ranks;
+          made.rank = rank;
+          made.qLen = q;
+          made.lengths.insert(made.lengths.end(), {20000, 20001, 16383, 8 * 64 * 3 + 5});
+          grid.add(format("dcp%d/i%d/r%d/q%d", ranks, interleave, rank, q), made);
+        }
+      }
+    }
+  }
+}
+
+void addSparse(Grid& grid, KvType kv, bool reduced) {
+  const std::vector<int> topks =
+      reduced ? std::vector<int>{17, 128} : std::vector<int>{1, 2, 16, 17, 63, 64, 65, 128, 500, 2048};
+  for (const int topk : topks) {
+    for (const int heads : {1, 16, 64, 128}) {
+      for (const int q : {1, 2}) {
+        if (reduced && heads != 16 && q == 2) continue;
+        AttentionCase made = grid.base(kv);
+        made.topk = topk;
+        made.heads = heads;
+        made.qLen = q;
+        made.missing = heads == 16 ? 0.5 : heads == 64 ? 0.97 : 0;
+        grid.add(format("sparse/k%d/h%d/q%d/p%d", topk, heads, q, made.pageSize), made);
+      }
+    }
+  }
+  AttentionCase none = grid.base(kv);
+  none.topk = 200;
+  none.missing = 1;
+  grid.add("sparse/none", none);
+}
+
+void addEmptyRows(Grid& grid, KvType kv) {
+  constexpr const char* kNames[] = {"neutral", "unwritten", "plusInf", "nan"};
+  for (const int topk : {0, 64}) {
+    for (size_t kind = 0; kind < 4; ++kind) {
+      for (const bool fp32 : {false, true}) {
+        AttentionCase made = grid.base(kv);
+        made.lengths = {0, 1, 0, 200, 2, 0};
+        made.topk = topk;
+        made.qLen = 4;
+        made.outFp32 = fp32;
+        made.emptyRow = kEmptyRows[kind];
+        grid.add(
+            format("empty/%s/%s/%s", kNames[kind], fp32 ? "fp32" : "bf16", topk > 0 ? "sparse" : "dense"),
+            made);
+      }
+    }
+  }
+  AttentionCase all = grid.base(kv);
+  all.lengths.assign(20, 0);
+  grid.add("empty/all", all);
+}
+
+void addBatches(Grid& grid, KvType kv) {
+  std::mt19937_64 random(11);
+  for (const int requests : {1, 7, 128, 600}) {
+    for (const int64_t longest : {int64_t(90), int64_t(5000)}) {
+      AttentionCase made = grid.base(kv);
+      made.lengths.clear();
+      for (int r = 0; r < requests; ++r) made.lengths.push_back(int64_t(random() % uint64_t(longest)));
+      grid.add(format("batch/b%d/n%lld", requests, static_cast<long long>(longest)), made);
+    }
+  }
+  for (const int heads : {16, 128}) {
+    for (const int q : {1, 2}) {
+      AttentionCase made = grid.base(kv);
+      made.heads = heads;
+      made.qLen = q;
+      made.lengths = {3, 1 << 20, 0, 4097, 129, 64};
+      grid.add(format("million/h%d/q%d/p%d", heads, q, made.pageSize), made);
+    }
+  }
+}
+
+void addData(Grid& grid, KvType kv) {
+  for (const int heads : {1, 16, 64, 128}) {
+    for (const int topk : {0, 512}) {
+      AttentionCase made = grid.base(kv);
+      made.needles = true;
+      made.heads = heads;
+      made.topk = topk;
+      made.lengths.push_back(40000);
+      grid.add(format("needles/h%d/k%d", heads, topk), made);
+    }
+  }
+  for (const int page : kPageSizes) {
+    AttentionCase made = grid.base(kv);
+    made.wildIds = true;
+    made.pageSize = page;
+    grid.add(format("wild-ids/p%d", page), made);
+  }
+}
+
+/** Shapes that only a general kernel does. */
+void addOdd(Grid& grid) {
+  for (const KvType kv : kFormats) {
+    for (const int page : {1, 7, 48}) {
+      AttentionCase made = grid.base(kv);
+      made.pageSize = page;
+      made.qLen = 2;
+      grid.add(format("odd/page%d", page), made);
+    }
+  }
+  constexpr int kWidths[][2] = {{16, 16}, {64, 16}, {128, 64}, {256, 32}, {272, 48}, {496, 80}, {512, 256}};
+  for (const KvType kv : {KvType::bf16, KvType::fp8}) {
+    for (const auto& [latent, rope] : kWidths) {
+      AttentionCase made = grid.base(kv);
+      made.latent = latent;
+      made.rope = rope;
+      made.qLen = 2;
+      grid.add(format("odd/v%d-r%d", latent, rope), made);
+    }
+  }
+}
+
+}  // namespace
+
+const char* nameOf(KvType kv) {
+  return kv == KvType::bf16       ? "bf16"
+         : kv == KvType::fp8      ? "fp8"
+         : kv == KvType::fp8DsMla ? "fp8_ds_mla"
+                                  : "fp32";
+}
+
+std::vector<int64_t> borderLengths(bool reduced) {
+  if (reduced) return {0, 1, 16, 63, 65, 130, 300};
+  return {0, 1, 15, 16, 17, 31, 33, 63, 64, 65, 127, 128, 129, 1000, 4095, 4096, 4097};
+}
+
+std::vector<NamedCase> attentionGrid(bool reduced) {
+  Grid grid(reduced);
+  for (const KvType kv : kFormats) {
+    addShapes(grid, kv, reduced);
+    addSparse(grid, kv, reduced);
+    if (reduced) continue;
+    addShards(grid, kv);
+    addEmptyRows(grid, kv);
+    addBatches(grid, kv);
+    addData(grid, kv);
+  }
+  if (!reduced) addOdd(grid);
+  return grid.take();
+}
+
+}  // namespace dcpscope::cuda::tests

@@ -1,0 +1,148 @@
+#include "cuda/tests/attention_check.h"
+
+#include <cmath>
+#include <limits>
+
+#include "cuda/reference.h"
+#include "cuda/tests/row_check.h"
+
+namespace dcpscope::cuda::tests {
+namespace {
+
+constexpr double kOutLimit = 5e-3;
+constexpr double kLseLimit = 1e-4;
+
+bool emptyRowHolds(const RowCheck& row, EmptyRow kind) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  switch (kind) {
+    case EmptyRow::neutral:
+      return row.allZero && row.lse == -kInfinity;
+    case EmptyRow::unwritten:
+      return row.untouched;
+    case EmptyRow::plusInf:
+      return row.allZero && row.lse == kInfinity;
+    case EmptyRow::nan:
+      return row.allNan && row.lse == -kInfinity;
+  }
+  return false;
+}
+
+const char* nameOf(EmptyRow kind) {
+  switch (kind) {
+    case EmptyRow::neutral:
+      return "(0, -inf)";
+    case EmptyRow::unwritten:
+      return "as it was";
+    case EmptyRow::plusInf:
+      return "(0, +inf)";
+    case EmptyRow::nan:
+      return "(NaN, -inf)";
+  }
+  return "";
+}
+
+}  // namespace
+
+AttentionBench::AttentionBench(const AttentionProblem& problem, CreateAttention create)
+    : problem_(problem),
+      shape_(problem.shape()),
+      attention_(create(shape_)),
+      workspace_(attention_->workspaceBytes()),
+      out_(problem.rows() * shape_.valueDim * (shape_.outFp32 ? 4 : 2)),
+      lse_(problem.rows()),
+      attendStamps_(kStamps),
+      combineStamps_(kStamps) {
+  workspace_.fill(0);
+  poison(0xff);
+}
+
+void AttentionBench::poison(uint8_t poison) {
+  poison_ = poison;
+  out_.fill(poison);
+  lse_.fill(poison);
+  attendStamps_.fill(0);
+  combineStamps_.fill(0);
+}
+
+void AttentionBench::enqueue(cudaStream_t stream) {
+  AttentionInputs inputs = problem_.inputs();
+  inputs.out = out_.data();
+  inputs.lse = lse_.get();
+  inputs.attendStamps = attendStamps_.get();
+  inputs.combineStamps = combineStamps_.get();
+  attention_->plan(workspace_.data(), inputs.lengths, stream);
+  attention_->run(workspace_.data(), inputs, stream);
+}
+
+std::string AttentionBench::check() const {
+  cudaCheck(cudaDeviceSynchronize(), "attention");
+  checkGuards();
+  DeviceArray<double> out(problem_.rows() * shape_.valueDim);
+  DeviceArray<double> lse(problem_.rows());
+  referenceAttention(shape_, problem_.inputs(), out.get(), lse.get(), nullptr);
+  const std::vector<RowCheck> rows = checkRows(out_.data(), shape_.outFp32, lse_.get(), out.get(), lse.get(),
+                                               problem_.rows(), shape_.valueDim, poison_);
+  double worst = 0;
+  double worstLse = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const RowCheck& row = rows[i];
+    const int t = int(i) / shape_.heads;
+    const int keys = problem_.keysOf(t);
+    const std::string where =
+        format("token %d (request %d of %d keys, sees %d), head %d", t, t / shape_.qLen,
+               problem_.lengths()[size_t(t / shape_.qLen)], keys, int(i) % shape_.heads);
+    if (keys == 0) {
+      const EmptyRow kind = problem_.made().emptyRow;
+      expect(emptyRowHolds(row, kind), format("%s: a row without keys is not %s, its lse is %g",
+                                              where.c_str(), nameOf(kind), double(row.lse)));
+      continue;
+    }
+    expect(row.error <= kOutLimit,
+           format("%s: out is %.3g off, at most %g", where.c_str(), double(row.error), kOutLimit));
+    expect(row.lseError <= kLseLimit, format("%s: lse %g is %.3g off, at most %g", where.c_str(),
+                                             double(row.lse), double(row.lseError), kLseLimit));
+    worst = std::fmax(worst, double(row.error));
+    worstLse = std::fmax(worstLse, double(row.lseError));
+  }
+  return format("%s, out %.2e, lse %.2e", name(), worst, worstLse);
+}
+
+void AttentionBench::checkGuards() const {
+  problem_.checkGuards();
+  workspace_.checkGuards("workspace");
+  out_.checkGuards("out");
+  lse_.checkGuards("lse");
+  attendStamps_.checkGuards("stamps of attend");
+  combineStamps_.checkGuards("stamps of combine");
+}
+
+void AttentionBench::checkStamps() const {
+  const std::vector<Stamp> attend = attendStamps_.download();
+  expect(attend[0].begin > 0, "the first block of the kernel left no stamp");
+  for (const auto& stamps : {attend, combineStamps_.download()}) {
+    for (const Stamp& stamp : stamps) {
+      expect(stamp.end >= stamp.begin, format("a stamp ends at %llu before it begins at %llu",
+                                              static_cast<unsigned long long>(stamp.end),
+                                              static_cast<unsigned long long>(stamp.begin)));
+      expect((stamp.end == 0) == (stamp.begin == 0), "half of a stamp is missing");
+    }
+  }
+}
+
+void AttentionBench::checkRepeats() {
+  const bool unwritten = problem_.made().emptyRow == EmptyRow::unwritten;
+  GuardedBytes firstOut(out_.bytes());
+  GuardedBytes firstLse(lse_.bytes());
+  const uint8_t other = unwritten ? poison_ : uint8_t(poison_ ^ 0x80);
+  cudaCheck(cudaMemcpy(firstOut.data(), out_.data(), size_t(out_.bytes()), cudaMemcpyDeviceToDevice), "copy");
+  cudaCheck(cudaMemcpy(firstLse.data(), lse_.data(), size_t(lse_.bytes()), cudaMemcpyDeviceToDevice), "copy");
+  poison(other);
+  enqueue(nullptr);
+  cudaCheck(cudaDeviceSynchronize(), "attention, a second time");
+  checkGuards();
+  const int64_t different = differingBytes(firstOut.data(), out_.data(), out_.bytes()) +
+                            differingBytes(firstLse.data(), lse_.data(), lse_.bytes());
+  expect(different == 0, format("a second run differs in %lld bytes", static_cast<long long>(different)));
+}
+
+}  // namespace dcpscope::cuda::tests

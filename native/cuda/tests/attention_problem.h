@@ -1,0 +1,90 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cuda/attention.h"
+#include "cuda/tests/device_buffer.h"
+
+namespace dcpscope::cuda::tests {
+
+/** One call of decode attention on random data, as a rank of a DCP group would make it. */
+struct AttentionCase {
+  KvType kv = KvType::bf16;
+  int heads = 16;
+  int qLen = 1;
+  int pageSize = 64;
+  /** Global length of each request, its qLen new tokens included. */
+  std::vector<int64_t> lengths;
+  int interleave = 1;
+  int ranks = 1;
+  int rank = 0;
+  int topk = 0;
+  /** Share of the sparse ids that are -1 though keys are left. */
+  double missing = 0;
+  bool outFp32 = false;
+  bool base2 = false;
+  EmptyRow emptyRow = EmptyRow::neutral;
+  /** A few keys with a large score. */
+  bool needles = false;
+  /** Page ids that mean nothing lie outside the pool, not on pages of NaN. */
+  bool wildIds = false;
+  int latent = 512;
+  int rope = 64;
+  uint32_t seed = 1;
+};
+
+/**
+ * Inputs of a case on the device. Pages are dealt out in random order; page ids behind a request's last page
+ * are garbage; every slot that holds no token is all ones, which is NaN in every format.
+ */
+class AttentionProblem {
+ public:
+  explicit AttentionProblem(const AttentionCase& made);
+
+  const AttentionCase& made() const { return case_; }
+  AttentionShape shape() const;
+  /** Everything but `out`, `lse` and the stamps. */
+  AttentionInputs inputs() const;
+  int tokens() const { return int(case_.lengths.size()) * case_.qLen; }
+  int64_t rows() const { return int64_t(tokens()) * case_.heads; }
+  /** Local keys of each request. */
+  const std::vector<int32_t>& lengths() const { return lengths_; }
+  /** Keys that query token t sees: its bound, or its valid slots. */
+  int32_t keysOf(int t) const { return keys_[size_t(t)]; }
+  /** Where host copies are needed: page of local token `l` of request `r` times the page size plus the
+   * offset. */
+  int64_t slotOf(int r, int64_t l) const;
+  const std::vector<int32_t>& slots() const { return slots_; }
+  int64_t rowBytes() const;
+
+  /** Sets other global lengths, none longer than those of the case. The pool stays as it is. Dense only. */
+  void setLengths(const std::vector<int64_t>& lengths);
+  /** Throws a Failure when an input was written around. */
+  void checkGuards() const;
+
+ private:
+  void dealPages();
+  void dealSlots();
+  void fillPool();
+
+  AttentionCase case_;
+  std::vector<int32_t> lengths_;
+  std::vector<int32_t> bounds_;
+  std::vector<int32_t> keys_;
+  std::vector<int32_t> slots_;
+  std::vector<int32_t> table_;
+  std::vector<int64_t> tableBegin_;
+  int64_t poolPages_ = 0;
+  float kvScale_ = 1;
+  std::unique_ptr<DeviceArray<uint16_t>> q_;
+  std::unique_ptr<GuardedBytes> pool_;
+  std::unique_ptr<DeviceArray<int32_t>> deviceTable_;
+  std::unique_ptr<DeviceArray<int64_t>> deviceTableBegin_;
+  std::unique_ptr<DeviceArray<int32_t>> deviceLengths_;
+  std::unique_ptr<DeviceArray<int32_t>> deviceBounds_;
+  std::unique_ptr<DeviceArray<int32_t>> deviceSlots_;
+};
+
+}  // namespace dcpscope::cuda::tests

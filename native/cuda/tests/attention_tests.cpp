@@ -1,0 +1,156 @@
+#include <algorithm>
+#include <vector>
+
+#include "cuda/tests/attention_cases.h"
+#include "cuda/tests/attention_check.h"
+#include "cuda/tests/suites.h"
+
+namespace dcpscope::cuda::tests {
+namespace {
+
+struct Implementation {
+  const char* name;
+  CreateAttention create;
+};
+
+std::string compare(const AttentionCase& made, CreateAttention create) {
+  const AttentionProblem problem(made);
+  AttentionBench bench(problem, create);
+  bench.enqueue(nullptr);
+  const std::string note = bench.check();
+  bench.checkStamps();
+  bench.checkRepeats();
+  return note;
+}
+
+/** Lengths in other proportions than `lengths`, none longer. */
+std::vector<int64_t> shorter(const std::vector<int64_t>& lengths, int64_t divisor) {
+  std::vector<int64_t> result;
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    result.push_back(i % 2 == 0 ? lengths[i] / divisor : lengths[i] - std::min<int64_t>(lengths[i], 1));
+  }
+  return result;
+}
+
+AttentionCase mixedCase(KvType kv, int heads, bool reduced) {
+  AttentionCase made;
+  made.kv = kv;
+  made.heads = heads;
+  made.qLen = 2;
+  made.lengths = borderLengths(reduced);
+  made.lengths.push_back(reduced ? 1000 : 30000);
+  return made;
+}
+
+/** Plans for other lengths on the same workspace in between. */
+std::string planAgain(const AttentionCase& made, CreateAttention create) {
+  AttentionProblem problem(made);
+  AttentionBench bench(problem, create);
+  std::string note;
+  for (const int64_t divisor : {1, 3, 1, 50, 1}) {
+    problem.setLengths(divisor == 1 ? made.lengths : shorter(made.lengths, divisor));
+    bench.poison(divisor == 3 ? 0x7f : 0xff);
+    bench.enqueue(nullptr);
+    note = bench.check();
+  }
+  return note;
+}
+
+struct Stream {
+  Stream() { cudaCheck(cudaStreamCreateWithFlags(&handle, cudaStreamNonBlocking), "stream"); }
+  ~Stream() { cudaStreamDestroy(handle); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  cudaStream_t handle = nullptr;
+};
+
+/** Captures plan and run once and replays them for other lengths. */
+std::string replay(const AttentionCase& made, CreateAttention create) {
+  AttentionProblem problem(made);
+  AttentionBench bench(problem, create);
+  const Stream stream;
+  cudaGraph_t graph;
+  cudaGraphExec_t executable;
+  cudaCheck(cudaStreamBeginCapture(stream.handle, cudaStreamCaptureModeThreadLocal), "capture");
+  bench.enqueue(stream.handle);
+  cudaCheck(cudaStreamEndCapture(stream.handle, &graph), "capture");
+  cudaCheck(cudaGraphInstantiate(&executable, graph, 0), "graph");
+  std::string note;
+  for (const int64_t divisor : {1, 4, 30, 1}) {
+    problem.setLengths(divisor == 1 ? made.lengths : shorter(made.lengths, divisor));
+    bench.poison(0xff);
+    cudaCheck(cudaDeviceSynchronize(), "inputs");
+    cudaCheck(cudaGraphLaunch(executable, stream.handle), "graph launch");
+    note = bench.check();
+  }
+  cudaCheck(cudaGraphExecDestroy(executable), "graph");
+  cudaCheck(cudaGraphDestroy(graph), "graph");
+  return note;
+}
+
+std::string refuse(AttentionShape shape, CreateAttention create, const char* field) {
+  try {
+    create(shape);
+  } catch (const EngineError& error) {
+    expect(error.code() == ErrorCode::config, format("refused with %s", name(error.code())));
+    expect(std::string(error.what()).find(field) != std::string::npos,
+           format("the message does not name %s: %s", field, error.what()));
+    return error.what();
+  }
+  throw Failure("not refused");
+}
+
+void refusals(Runner& runner, const std::string& prefix, CreateAttention create) {
+  const AttentionShape valid{.requests = 1,
+                             .qLen = 1,
+                             .heads = 16,
+                             .keyDim = 576,
+                             .valueDim = 512,
+                             .kvType = KvType::bf16,
+                             .pageSize = 64,
+                             .topk = 0,
+                             .outFp32 = false};
+  AttentionShape fp32 = valid;
+  fp32.kvType = KvType::fp32;
+  runner.test(prefix + "refuses/fp32", [=] { return refuse(fp32, create, "kvType"); });
+  AttentionShape latent = valid;
+  latent.keyDim = 584;
+  latent.valueDim = 520;
+  runner.test(prefix + "refuses/latent520", [=] { return refuse(latent, create, "kvLoraRank"); });
+  AttentionShape rope = valid;
+  rope.keyDim = 512 + 24;
+  runner.test(prefix + "refuses/rope24", [=] { return refuse(rope, create, "ropeDim"); });
+}
+
+void implementationTests(Runner& runner, const Implementation& implementation) {
+  const std::string prefix = std::string("attention/") + implementation.name + "/";
+  const CreateAttention create = implementation.create;
+  for (const NamedCase& named : attentionGrid(runner.reduced())) {
+    runner.test(prefix + named.name, [&] { return compare(named.made, create); });
+  }
+  for (const KvType kv : {KvType::bf16, KvType::fp8, KvType::fp8DsMla}) {
+    for (const int heads : {16, 128}) {
+      const AttentionCase made = mixedCase(kv, heads, runner.reduced());
+      const std::string shape = prefix + nameOf(kv) + format("/%s/h%d", "plan-again", heads);
+      runner.test(shape, [&] { return planAgain(made, create); });
+      if (runner.reduced()) continue;
+      runner.test(prefix + nameOf(kv) + format("/graph/h%d", heads), [&] { return replay(made, create); });
+    }
+  }
+  refusals(runner, prefix, create);
+}
+
+}  // namespace
+
+void attentionTests(Runner& runner) {
+  std::vector<Implementation> implementations;
+#ifndef DCPSCOPE_WITHOUT_BEST
+  implementations.push_back({"best", Attention::create});
+#endif
+#ifndef DCPSCOPE_WITHOUT_PORTABLE
+  implementations.push_back({"portable", Attention::createPortable});
+#endif
+  for (const Implementation& implementation : implementations) implementationTests(runner, implementation);
+}
+
+}  // namespace dcpscope::cuda::tests

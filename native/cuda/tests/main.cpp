@@ -1,0 +1,46 @@
+#include <cuda_runtime_api.h>
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "cuda/tests/suites.h"
+
+namespace {
+
+constexpr const char* kUsage =
+    "usage: dcpscope_gpu_tests [--reduced] [--list] [FILTER...]\n"
+    "Runs the cases whose name contains one of the filters, such as attention/sm90/bf16.\n"
+    "  --reduced  the small grid, for compute-sanitizer\n"
+    "  --list     prints the names only\n";
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bool reduced = false;
+  bool list = false;
+  std::vector<std::string> filters;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--reduced") == 0) {
+      reduced = true;
+    } else if (std::strcmp(argv[i], "--list") == 0) {
+      list = true;
+    } else if (argv[i][0] == '-') {
+      std::fputs(kUsage, stderr);
+      return 2;
+    } else {
+      filters.emplace_back(argv[i]);
+    }
+  }
+  int devices = 0;
+  const cudaError_t found = cudaGetDeviceCount(&devices);
+  if (!list && (found != cudaSuccess || devices == 0)) {
+    std::printf("no GPU: %s\n", found == cudaSuccess ? "no device" : cudaGetErrorString(found));
+    return 3;
+  }
+  dcpscope::cuda::tests::Runner runner(filters, reduced, list);
+  dcpscope::cuda::tests::referenceTests(runner);
+  dcpscope::cuda::tests::attentionTests(runner);
+  return runner.finish();
+}
