@@ -1,0 +1,64 @@
+#include "core/layout.h"
+#include "cuda/check.h"
+#include "cuda/ops/block_stamp.h"
+#include "cuda/ops/cache.h"
+#include "cuda/ops/cache_row.cuh"
+#include "cuda/ops/generated.cuh"
+#include "cuda/ops/launch.h"
+
+namespace dcpscope::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kWarps = kThreads / kWarp;
+/** Rows that one warp of `fill` writes. */
+constexpr int kRowsPerWarp = 4;
+
+__global__ void __launch_bounds__(kThreads)
+    fillKernel(const __grid_constant__ FillTask task, int64_t begin, int64_t end) {
+  const Ownership& own = task.own;
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int64_t warps = static_cast<int64_t>(gridDim.x) * kWarps;
+  for (int64_t local = begin + static_cast<int64_t>(blockIdx.x) * kWarps + threadIdx.x / kWarp; local < end;
+       local += warps) {
+    const int64_t position = layout::globalIndex(local, own.rank, own.ranks, own.interleave);
+    const int64_t slot = layout::slot(task.pages[local / own.pageSize], local, own.pageSize);
+    const RowSpec spec = keyRow(task.source, position);
+    writeRow(
+        task.format, [&](int d) { return generatedFour(spec, d); },
+        static_cast<uint8_t*>(task.pool) + slot * task.format.rowBytes, lane);
+  }
+}
+
+__global__ void __launch_bounds__(kThreads) appendKernel(AppendTask task, Stamp* stamps) {
+  const BlockStamp stamp(stamps);
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int token = static_cast<int>(blockIdx.x) * kWarps + static_cast<int>(threadIdx.x) / kWarp;
+  const int64_t slot = token < task.tokens ? task.slots[token] : -1;
+  if (slot >= 0) {
+    const auto* key =
+        static_cast<const uint16_t*>(task.keys) + static_cast<int64_t>(token) * task.format.keyDim;
+    writeRow(
+        task.format, [&](int d) { return *reinterpret_cast<const uint2*>(key + d); },
+        static_cast<uint8_t*>(task.pool) + slot * task.format.rowBytes, lane);
+  }
+  stamp.end();
+}
+
+}  // namespace
+
+void fill(const FillTask& task, cudaStream_t stream) {
+  const Ownership& own = task.own;
+  const int64_t begin = layout::localLength(task.first, own.rank, own.ranks, own.interleave);
+  const int64_t end = layout::localLength(task.last, own.rank, own.ranks, own.interleave);
+  if (begin >= end) return;
+  fillKernel<<<blocksFor(end - begin, kWarps * kRowsPerWarp), kThreads, 0, stream>>>(task, begin, end);
+  launched("fill");
+}
+
+void append(const AppendTask& task, cudaStream_t stream, Stamp* stamps) {
+  appendKernel<<<blocksFor(task.tokens, kWarps), kThreads, 0, stream>>>(task, stamps);
+  launched("append");
+}
+
+}  // namespace dcpscope::cuda

@@ -1,0 +1,78 @@
+#include "core/layout.h"
+#include "core/topk.h"
+#include "cuda/check.h"
+#include "cuda/ops/block_stamp.h"
+#include "cuda/ops/launch.h"
+#include "cuda/ops/sparse.h"
+
+namespace dcpscope::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kWarps = kThreads / kWarp;
+
+/** One block a query token. */
+__global__ void __launch_bounds__(kThreads) chooseKernel(ChooseTask task) {
+  const int token = static_cast<int>(blockIdx.x);
+  const int request = token / task.qLen;
+  const int q = token % task.qLen;
+  const int64_t visible = layout::visibleGlobal(task.after[request], task.qLen, q);
+  const TopkRow row = topkRow(task.seed, task.layer, request, task.before[request] + q, visible, task.topk,
+                              task.sources[request]);
+  int32_t* ids = task.ids + static_cast<int64_t>(token) * task.topk;
+  for (int j = static_cast<int>(threadIdx.x); j < task.topk; j += kThreads) ids[j] = topkId(row, j);
+}
+
+/** core/layout.h in 32 bits, which positions below 2^31 fit: a 64-bit division costs as much as the whole
+ * rest. */
+__device__ inline int32_t slotOf(const Ownership& own, uint32_t position, const int32_t* pages) {
+  const auto interleave = static_cast<uint32_t>(own.interleave);
+  const uint32_t turn = position / interleave;
+  const auto ranks = static_cast<uint32_t>(own.ranks);
+  const uint32_t cycle = turn / ranks;
+  if (turn - cycle * ranks != static_cast<uint32_t>(own.rank)) return -1;
+  const uint32_t local = cycle * interleave + (position - turn * interleave);
+  const auto pageSize = static_cast<uint32_t>(own.pageSize);
+  const uint32_t column = local / pageSize;
+  return pages[column] * own.pageSize + static_cast<int32_t>(local - column * pageSize);
+}
+
+/** One block a query token. */
+__global__ void __launch_bounds__(kThreads) localizeKernel(LocalizeTask task, Stamp* stamps) {
+  const BlockStamp stamp(stamps);
+  __shared__ int owned[kWarps];
+  const int token = static_cast<int>(blockIdx.x);
+  const int32_t* pages = task.pageTable + task.tableBegin[token / task.qLen];
+  const int64_t at = static_cast<int64_t>(token) * task.topk;
+  int count = 0;
+  for (int j = static_cast<int>(threadIdx.x); j < task.topk; j += kThreads) {
+    const int32_t id = task.ids[at + j];
+    const int32_t slot = id < 0 ? -1 : slotOf(task.own, static_cast<uint32_t>(id), pages);
+    task.slots[at + j] = slot;
+    count += slot >= 0 ? 1 : 0;
+  }
+  count = __reduce_add_sync(0xffffffffU, count);
+  if (threadIdx.x % kWarp == 0) owned[threadIdx.x / kWarp] = count;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    int total = 0;
+    for (const int part : owned) total += part;
+    task.bounds[token] = total;
+  }
+  stamp.end();
+}
+
+}  // namespace
+
+void chooseKeys(const ChooseTask& task, cudaStream_t stream) {
+  chooseKernel<<<blocksFor(static_cast<int64_t>(task.requests) * task.qLen, 1), kThreads, 0, stream>>>(task);
+  launched("choice of keys");
+}
+
+void localize(const LocalizeTask& task, cudaStream_t stream, Stamp* stamps) {
+  localizeKernel<<<blocksFor(static_cast<int64_t>(task.requests) * task.qLen, 1), kThreads, 0, stream>>>(
+      task, stamps);
+  launched("localize");
+}
+
+}  // namespace dcpscope::cuda

@@ -1,0 +1,163 @@
+#include "cuda/check.h"
+#include "cuda/ops/block_stamp.h"
+#include "cuda/ops/launch.h"
+#include "cuda/ops/transport.h"
+#include "cuda/ops/transport_shape.h"
+#include "cuda/ops/values.cuh"
+#include "cuda/ops/weights.cuh"
+
+namespace dcpscope::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kWarps = kThreads / kWarp;
+/** 16-byte words that a thread copies. */
+constexpr int kWordsPerThread = 4;
+/** Rows of ranks that a warp of the merge has in flight at once. */
+constexpr int kRowsInFlight = 4;
+constexpr int64_t kAlign = 16;
+
+/** Bytes of one message; lse begins behind the values. */
+struct Message {
+  int64_t rows;
+  int64_t valueBytes;
+  int64_t bytes;
+
+  explicit Message(const TransportShape& s)
+      : rows(static_cast<int64_t>(s.tokens) * (s.heads / s.ranks)),
+        valueBytes(rows * s.valueDim * (s.wireFp32 ? 4 : 2)),
+        bytes((valueBytes + rows * 4 + kAlign - 1) / kAlign * kAlign) {}
+};
+
+/** One thread for eight values; the one at the beginning of a row takes its lse along. */
+template <bool OutFp32, bool WireFp32>
+__device__ inline void packEight(const TransportShape& shape, const Message& message, const void* out,
+                                 const float* lse, uint8_t* send, int64_t i) {
+  const int perHead = shape.valueDim / kEight;
+  const int64_t row = i / perHead;
+  const auto within = static_cast<int>(i - row * perHead);
+  const int64_t token = row / shape.heads;
+  const auto head = static_cast<int>(row - token * shape.heads);
+  const int headsPerRank = shape.heads / shape.ranks;
+  const int to = head / headsPerRank;
+  const int64_t toRow = token * headsPerRank + head - to * headsPerRank;
+  uint8_t* base = send + to * message.bytes;
+  float values[kEight];
+  widen(loadEight<OutFp32>(out, i), values);
+  storeEight(base, toRow * perHead + within, narrow<WireFp32>(values));
+  if (within == 0) reinterpret_cast<float*>(base + message.valueBytes)[toRow] = lse[row];
+}
+
+template <bool OutFp32, bool WireFp32>
+__global__ void __launch_bounds__(kThreads) packKernel(TransportShape shape, Message message, const void* out,
+                                                       const float* lse, uint8_t* send, Stamp* stamps) {
+  const BlockStamp stamp(stamps);
+  const int64_t i = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  if (i < message.rows * shape.ranks * shape.valueDim / kEight)
+    packEight<OutFp32, WireFp32>(shape, message, out, lse, send, i);
+  // What rounds a message up is sent too.
+  const int64_t used = message.valueBytes + message.rows * 4;
+  if (i < shape.ranks)
+    for (int64_t at = used; at < message.bytes; at += 4)
+      *reinterpret_cast<uint32_t*>(send + i * message.bytes + at) = 0;
+  stamp.end();
+}
+
+__global__ void __launch_bounds__(kThreads)
+    exchangeKernel(const __grid_constant__ RankBuffers sends, int rank, int64_t words, uint4* received,
+                   int blocksPerRank, Stamp* stamps) {
+  const BlockStamp stamp(stamps);
+  const int from = static_cast<int>(blockIdx.x) / blocksPerRank;
+  const int64_t first =
+      static_cast<int64_t>(static_cast<int>(blockIdx.x) % blocksPerRank) * kThreads * kWordsPerThread +
+      threadIdx.x;
+  const uint4* message = static_cast<const uint4*>(sends.at[from]) + rank * words;
+  uint4 held[kWordsPerThread];
+#pragma unroll
+  for (int i = 0; i < kWordsPerThread; ++i)
+    if (first + i * kThreads < words) held[i] = message[first + i * kThreads];
+#pragma unroll
+  for (int i = 0; i < kWordsPerThread; ++i)
+    if (first + i * kThreads < words) received[from * words + first + i * kThreads] = held[i];
+  stamp.end();
+}
+
+template <bool WireFp32>
+__device__ inline void addRow(const TransportShape& shape, const uint8_t* values, int64_t row, float weight,
+                              float (&sum)[kEightsPerLane][kEight]) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int count = shape.valueDim / kEight;
+#pragma unroll
+  for (int i = 0; i < kEightsPerLane; ++i) {
+    if (lane + i * kWarp >= count) continue;
+    float add[kEight];
+    widen(loadEight<WireFp32>(values, row * count + lane + i * kWarp), add);
+#pragma unroll
+    for (int j = 0; j < kEight; ++j) sum[i][j] = weight == 0.0F ? sum[i][j] : fmaf(add[j], weight, sum[i][j]);
+  }
+}
+
+/** One warp a row of the rank's own heads. */
+template <bool WireFp32, bool OutFp32>
+__device__ inline void mergeRow(const TransportShape& shape, const Message& message, const uint8_t* received,
+                                void* merged, int64_t row) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int count = shape.valueDim / kEight;
+  const auto* lse = reinterpret_cast<const float*>(received + message.valueBytes);
+  const RankWeights weights = weightsOf(lse + row, message.bytes / 4, shape.ranks, shape.base2);
+  float sum[kEightsPerLane][kEight] = {};
+#pragma unroll kRowsInFlight
+  for (int r = 0; r < shape.ranks; ++r)
+    addRow<WireFp32>(shape, received + r * message.bytes, row, weights.of(r), sum);
+#pragma unroll
+  for (int i = 0; i < kEightsPerLane; ++i)
+    if (lane + i * kWarp < count) storeEight(merged, row * count + lane + i * kWarp, narrow<OutFp32>(sum[i]));
+}
+
+template <bool WireFp32, bool OutFp32>
+__global__ void __launch_bounds__(kThreads)
+    mergeKernel(TransportShape shape, Message message, const uint8_t* received, void* merged, Stamp* stamps) {
+  const BlockStamp stamp(stamps);
+  const int64_t row = static_cast<int64_t>(blockIdx.x) * kWarps + threadIdx.x / kWarp;
+  if (row < message.rows) mergeRow<WireFp32, OutFp32>(shape, message, received, merged, row);
+  stamp.end();
+}
+
+}  // namespace
+
+int64_t messageBytes(const TransportShape& shape) { return Message(shape).bytes; }
+
+void packMessages(const TransportShape& shape, const void* out, const float* lse, void* send,
+                  cudaStream_t stream, Stamp* stamps) {
+  requireTransport(shape);
+  const Message message(shape);
+  const int64_t eights = message.rows * shape.ranks * shape.valueDim / kEight;
+  choose(shape.outFp32, shape.wireFp32, [&](auto outFp32, auto wireFp32) {
+    packKernel<outFp32.value, wireFp32.value><<<blocksFor(eights, kThreads), kThreads, 0, stream>>>(
+        shape, message, out, lse, static_cast<uint8_t*>(send), stamps);
+  });
+  launched("out_all_to_all");
+}
+
+void exchangeMessages(const TransportShape& shape, int rank, const RankBuffers& sends, void* received,
+                      cudaStream_t stream, Stamp* stamps) {
+  requireTransport(shape);
+  const int64_t words = Message(shape).bytes / kAlign;
+  const int blocks = blocksFor(words, kThreads * kWordsPerThread);
+  exchangeKernel<<<blocks * shape.ranks, kThreads, 0, stream>>>(
+      sends, rank, words, static_cast<uint4*>(received), blocks, stamps);
+  launched("out_all_to_all");
+}
+
+void mergeMessages(const TransportShape& shape, const void* received, void* merged, cudaStream_t stream,
+                   Stamp* stamps) {
+  requireTransport(shape);
+  const Message message(shape);
+  choose(shape.wireFp32, shape.outFp32, [&](auto wireFp32, auto outFp32) {
+    mergeKernel<wireFp32.value, outFp32.value><<<blocksFor(message.rows, kWarps), kThreads, 0, stream>>>(
+        shape, message, static_cast<const uint8_t*>(received), merged, stamps);
+  });
+  launched("merge");
+}
+
+}  // namespace dcpscope::cuda
