@@ -21,3 +21,14 @@ file(GLOB DCPSCOPE_CORE_SOURCES CONFIGURE_DEPENDS ${DCPSCOPE_NATIVE}/core/*.cpp)
 list(REMOVE_ITEM DCPSCOPE_CORE_SOURCES ${DCPSCOPE_CORE_VECTOR_SOURCES})
 # Generated data is the same on every machine only without fused multiply-add.
 set_source_files_properties(${DCPSCOPE_NATIVE}/core/generate.cpp PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
+
+# What must be the same for the addon and the CUDA engine, which hand each other C++ objects.
+file(GLOB DCPSCOPE_SHARED_HEADERS CONFIGURE_DEPENDS ${DCPSCOPE_NATIVE}/core/*.h ${DCPSCOPE_NATIVE}/cuda/library.h)
+set(DCPSCOPE_INTERFACE "${CMAKE_CXX_COMPILER_ID}-${CMAKE_CXX_COMPILER_VERSION}")
+foreach(header ${DCPSCOPE_SHARED_HEADERS})
+  file(SHA256 ${header} hash)
+  string(SHA256 DCPSCOPE_INTERFACE "${DCPSCOPE_INTERFACE} ${hash}")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})
+endforeach()
+set_source_files_properties(${DCPSCOPE_NATIVE}/node/cuda_library.cpp ${DCPSCOPE_NATIVE}/cuda/library.cpp
+  PROPERTIES COMPILE_DEFINITIONS "DCPSCOPE_INTERFACE=\"${DCPSCOPE_INTERFACE}\"")

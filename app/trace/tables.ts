@@ -113,6 +113,10 @@ export const TABLES: Readonly<Record<TableName, Table>> = {
       column('start_ns', 'i64', 'Start on the clock of the run.', { unit: 'ns' }),
       column('wall_ns', 'i64', 'From the start to the end of the last rank.', { unit: 'ns' }),
       column('device_ns', 'i64', 'Time of the device for all ranks.', { unit: 'ns' }),
+      column('untraced_ns', 'i64', 'Time of the device for the same step with tracing off.', {
+        unit: 'ns',
+        none: -1,
+      }),
       column('tokens', 'i32', 'Accepted tokens over the batch.', { unit: 'tokens' }),
       column('tokens_per_s', 'f64', 'Accepted tokens by time, for the whole model.', { unit: 'tokens/s' }),
       column(

@@ -17,6 +17,8 @@ namespace {
 constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max();
 /** Left to the process beside the run: JavaScript, copies of trace chunks, stacks. */
 constexpr int64_t kHeadroom = int64_t{96} << 20;
+/** Left on a device: code that is loaded when it first runs, and the driver's own. */
+constexpr int64_t kDeviceHeadroom = int64_t{256} << 20;
 
 int64_t readNumber(const std::string& path) {
   std::ifstream file(path);
@@ -104,15 +106,31 @@ MemoryAvailable memoryAvailable() {
   return {std::min(available, groupAvailable()), total};
 }
 
-void requireMemory(const std::vector<MemoryComponent>& components, int64_t available) {
-  const auto less = [](const MemoryComponent& a, const MemoryComponent& b) { return a.bytes < b.bytes; };
-  const auto largest = std::max_element(components.begin(), components.end(), less);
-  int64_t need = kHeadroom;
-  for (const MemoryComponent& component : components) need += component.bytes;
-  if (need <= available) return;
-  throw EngineError(ErrorCode::memory, "the run needs " + readable(need) + ", available " +
+namespace {
+
+void require(const std::vector<MemoryComponent>& components, bool device, int64_t available) {
+  const MemoryComponent* largest = nullptr;
+  int64_t need = device ? kDeviceHeadroom : kHeadroom;
+  for (const MemoryComponent& component : components) {
+    if ((component.place == MemoryPlace::device) != device) continue;
+    need += component.bytes;
+    if (largest == nullptr || component.bytes > largest->bytes) largest = &component;
+  }
+  if (largest == nullptr || need <= available) return;
+  throw EngineError(ErrorCode::memory, "the run needs " + readable(need) +
+                                           (device ? " of the GPU's memory" : "") + ", available " +
                                            readable(available) + "; the largest part is " + largest->name +
                                            " with " + readable(largest->bytes));
+}
+
+}  // namespace
+
+void requireMemory(const std::vector<MemoryComponent>& components, int64_t available) {
+  require(components, false, available);
+}
+
+void requireDeviceMemory(const std::vector<MemoryComponent>& components, int64_t available) {
+  require(components, true, available);
 }
 
 }  // namespace dcpscope

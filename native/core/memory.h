@@ -7,9 +7,13 @@
 
 namespace dcpscope {
 
+/** `pinned` is memory of the host that a device reaches. */
+enum class MemoryPlace { host, pinned, device };
+
 struct MemoryComponent {
   std::string name;
   int64_t bytes;
+  MemoryPlace place = MemoryPlace::host;
 };
 
 struct MemoryAvailable {
@@ -20,7 +24,10 @@ struct MemoryAvailable {
 /** What the system and the control group of this process leave for new allocations. */
 MemoryAvailable memoryAvailable();
 
-/** Throws ERR_MEMORY that names need, rest and the largest component when the sum does not fit. */
+/** Throws ERR_MEMORY that names need, rest and the largest component when those of the host do not fit. */
 void requireMemory(const std::vector<MemoryComponent>& components, int64_t available);
+
+/** The same for those of a device, of which `available` bytes are free. */
+void requireDeviceMemory(const std::vector<MemoryComponent>& components, int64_t available);
 
 }  // namespace dcpscope

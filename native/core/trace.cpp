@@ -17,9 +17,10 @@ constexpr ColumnSpec kQueryRow[] = {
     {"out_absmax", f32}, {"lse_nan", i32},      {"lse_min", f32}, {"lse_max", f32}};
 constexpr ColumnSpec kPage[] = {
     {"step", i32}, {"request", i32}, {"column", i32}, {"page", i32}, {"valid", i32}};
-constexpr ColumnSpec kStep[] = {{"step", i32},        {"start_ns", i64},     {"wall_ns", i64},
-                                {"device_ns", i64},   {"tokens", i32},       {"max_abs_err", f64},
-                                {"max_rel_err", f64}, {"checked_rows", i32}, {"graph_replayed", u8}};
+constexpr ColumnSpec kStep[] = {{"step", i32},         {"start_ns", i64},    {"wall_ns", i64},
+                                {"device_ns", i64},    {"untraced_ns", i64}, {"tokens", i32},
+                                {"max_abs_err", f64},  {"max_rel_err", f64}, {"checked_rows", i32},
+                                {"graph_replayed", u8}};
 constexpr ColumnSpec kEvent[] = {{"step", i32},    {"layer", i32},   {"rank", i32},
                                  {"request", i32}, {"time_ns", i64}, {"kind", u8},
                                  {"row", i32},     {"value", f64},   {"limit", f64}};
@@ -74,8 +75,8 @@ void Ring::push(const QueryRowRow& r) {
 void Ring::push(const PageRow& r) { append(r.step, r.request, r.column, r.page, r.valid); }
 
 void Ring::push(const StepRow& r) {
-  constexpr uint8_t replayed = 0;
-  append(r.step, r.start, r.wall, r.wall, r.tokens, r.maxAbs, r.maxRel, r.checked, replayed);
+  const uint8_t replayed = r.replayed ? 1 : 0;
+  append(r.step, r.start, r.wall, r.device, r.untraced, r.tokens, r.maxAbs, r.maxRel, r.checked, replayed);
 }
 
 void Ring::push(const EventRow& r) {

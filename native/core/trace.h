@@ -95,10 +95,14 @@ struct StepRow {
   int32_t step;
   int64_t start;
   int64_t wall;
+  int64_t device;
+  /** Without tracing, -1 where that was not run. */
+  int64_t untraced;
   int32_t tokens;
   double maxAbs;
   double maxRel;
   int32_t checked;
+  bool replayed;
 };
 struct EventRow {
   int32_t step;

@@ -3,14 +3,14 @@
 #include <vector>
 
 #include "core/block.h"
-#include "cpu/capture.h"
+#include "core/group.h"
+#include "core/reference.h"
 #include "cpu/pool.h"
-#include "cpu/state.h"
 
 namespace dcpscope {
 
 /** Relative error of one (row, head) above which a run is wrong. */
-inline double tolerance(const Config& c) { return c.kvType == KvType::bf16 ? 1e-2 : 1e-5; }
+inline double tolerance(const Config& c) { return c.kvType == KvType::fp32 ? 1e-5 : 1e-2; }
 
 struct CheckResult {
   double maxAbs = 0;
@@ -22,14 +22,6 @@ struct CheckResult {
   int32_t head = -1;
 };
 
-/** Values of merged outputs that are NaN, and the first of them. */
-struct MergedNan {
-  int64_t count = 0;
-  int32_t layer = -1;
-  int32_t token = -1;
-  int32_t rank = -1;
-};
-
 /**
  * Compares merged output with the reference, between steps, on all threads. What is checked follows from the
  * configuration and the step's number. `auto` spends what a step's attention costs by counted work, saved
@@ -38,15 +30,14 @@ struct MergedNan {
  */
 class Checker {
  public:
-  Checker(Shared& shared, Pool& pool);
+  Checker(const RunState& state, Pool& pool);
 
-  CheckResult check();
-  MergedNan findNan();
+  CheckResult check(Group& group);
 
   /** Reference of a layer in the current step: out [T][H][V] and lse [T][H]. Returns the tokens computed. */
   int reference(int layer, Tensor& out, Tensor& lse);
 
-  static int64_t bytes(const Config& config, const Shape& shape, int threads);
+  static int64_t bytes(const Shape& shape, int threads);
 
  private:
   struct Unit {
@@ -65,20 +56,19 @@ class Checker {
   void computeWave(const Unit* units, int count);
   void computePart(int64_t item, const Unit* units, int thread);
   void combineUnit(int slot, const Unit& unit);
-  void compare(int slot, const Unit& unit, CheckResult& result) const;
+  void compare(int slot, const Unit& unit, Group& group, CheckResult& result) const;
   void storeReference(int slot, const Unit& unit, double* out, double* lse) const;
   int groupsOf(int heads) const;
   int headsIn(int group) const;
   double* acc(int slot, int part);
 
-  Shared& shared_;
+  const RunState& state_;
   Pool& pool_;
   /** Heads group, group + groups_, ... make a unit. */
   int groups_;
   double budget_ = 0;
   std::vector<Unit> wave_;
   std::vector<ReferencePartial> partials_;
-  Block<int64_t> nanCounts_;
   Block<double> acc_;
   std::vector<Block<double>> scratch_;
 };

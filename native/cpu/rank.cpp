@@ -11,9 +11,6 @@
 namespace dcpscope {
 namespace {
 
-/** Stages of a layer that can leave a span. */
-constexpr int64_t kSpansPerLayer = 10;
-
 int64_t partialValues(const Config& c, const Shape& s) {
   return static_cast<int64_t>(s.tokens) * c.heads * s.valueDim;
 }
@@ -29,8 +26,6 @@ int64_t lseValues(const Config& c, const Shape& s) {
 }
 
 }  // namespace
-
-int64_t spansPerStep(const Config& config) { return 1 + kSpansPerLayer * config.layers; }
 
 ThreadScratch::ThreadScratch(const Shape& shape)
     : attention(attentionScratch(shape.keyDim, kUnitRows, kTileKeys)),
@@ -51,11 +46,9 @@ Rank::Bytes Rank::bytes(const Config& c, const Shape& s, const AttentionPlan& pl
   return bytes;
 }
 
-Rank::Rank(Shared& shared, int rank, int team, const RingSizes& rings)
-    : spans(spanColumns(), rings.spans),
-      rows(queryRowColumns(), rings.rows),
-      pages(pageColumns(), rings.pages),
-      shared_(shared),
+Rank::Rank(Shared& shared, int rank, int team)
+    : shared_(shared),
+      trace_(shared.state.trace(rank)),
       config_(shared.config),
       shape_(shared.shape),
       rank_(rank),
@@ -113,14 +106,11 @@ void Rank::span(int layer, Stage stage, int64_t begin, Work work, const Collecti
     row.enter = collective->enter;
     row.lastEnter = collective->lastEnter;
   }
-  spans.push(row);
+  trace_.spans.push(row);
 }
 
 void Rank::run(ThreadScratch& scratch) {
-  nan = inf = lseNan = empty = {};
   collectives_ = 0;
-  spansMark_ = spans.mark();
-  rowsMark_ = rows.mark();
   shared_.barrier.wait();
   began = shared_.clock.now();
   metadata();
@@ -147,12 +137,6 @@ void Rank::run(ThreadScratch& scratch) {
   ended = shared_.clock.now();
 }
 
-void Rank::giveUp() {
-  spans.rewind(spansMark_);
-  rows.rewind(rowsMark_);
-  captures.clear();
-}
-
 void Rank::help(ThreadScratch& scratch) {
   for (int layer = 0; layer < config_.layers; ++layer) {
     team_.wait();
@@ -171,7 +155,6 @@ void Rank::metadata() {
     const int64_t before = shared_.frame.before[r];
     const int64_t after = shared_.frame.after[r];
     lengths_[r] = layout::localLength(after, rank_, c, I);
-    empty.note(lengths_[r] == 0 ? 1 : 0, -1, r, -1);
     const int64_t columns = shared_.pages.columns(r);
     std::copy_n(shared_.pages.row(r), columns, &table_[shape_.cellBegin[static_cast<size_t>(r)]]);
     bytes += columns * 4;
@@ -242,9 +225,9 @@ void Rank::neutralizeRow(int layer, int token) {
     row.lseMin = std::fmin(row.lseMin, lse[h]);
     row.lseMax = std::fmax(row.lseMax, lse[h]);
   }
-  nan.note(stats.nan, layer, request, token);
-  inf.note(stats.inf, layer, request, token);
-  lseNan.note(row.lseNan, layer, request, token);
+  trace_.nan.note(stats.nan, layer, request, token);
+  trace_.inf.note(stats.inf, layer, request, token);
+  trace_.lseNan.note(row.lseNan, layer, request, token);
   if (shared_.frame.traced) {
     row.step = shared_.frame.step;
     row.layer = layer;
@@ -256,7 +239,7 @@ void Rank::neutralizeRow(int layer, int token) {
     row.outNan = stats.nan;
     row.outInf = stats.inf;
     row.outAbsmax = stats.absmax;
-    rows.push(row);
+    trace_.rows.push(row);
   }
   if (visible_[token] > 0) return;
   std::memset(out, 0, static_cast<size_t>(n) * shape_.valueBytes);
@@ -275,8 +258,8 @@ void Rank::restOfLayer() {
 }
 
 void Rank::keep(int layer, const char* tensor, const void* from) {
-  if (!shared_.captures(layer)) return;
-  for (Capture& capture : captures) {
+  if (!shared_.state.captures(layer)) return;
+  for (Capture& capture : trace_.captures) {
     if (capture.layer != layer) continue;
     for (Tensor& t : capture.tensors)
       if (std::strcmp(t.name, tensor) == 0) std::memcpy(t.data.data(), from, t.data.size());

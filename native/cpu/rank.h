@@ -4,28 +4,10 @@
 #include <vector>
 
 #include "core/block.h"
-#include "core/trace.h"
-#include "cpu/capture.h"
+#include "core/rank_trace.h"
 #include "cpu/state.h"
 
 namespace dcpscope {
-
-/** Rows of one kind that a rank noticed in a step, and the first of them. */
-struct Sighting {
-  int64_t count = 0;
-  int32_t layer = -1;
-  int32_t request = -1;
-  int32_t row = -1;
-
-  void note(int64_t n, int32_t atLayer, int32_t atRequest, int32_t atRow) {
-    if (n > 0 && count == 0) {
-      layer = atLayer;
-      request = atRequest;
-      row = atRow;
-    }
-    count += n;
-  }
-};
 
 /** Working memory of one thread. */
 struct ThreadScratch {
@@ -49,12 +31,6 @@ struct Work {
   int64_t flops = 0;
 };
 
-struct RingSizes {
-  int64_t spans;
-  int64_t rows;
-  int64_t pages;
-};
-
 /**
  * One rank of the group: its part of the KV pool, its buffers, and the stages of a step. `run` is called by
  * the rank's own thread and `help` by threads that have no rank of their own, all at the same time.
@@ -71,16 +47,13 @@ class Rank {
   };
   static Bytes bytes(const Config& config, const Shape& shape, const AttentionPlan& plan);
 
-  Rank(Shared& shared, int rank, int team, const RingSizes& rings);
+  Rank(Shared& shared, int rank, int team);
 
   void run(ThreadScratch& scratch);
   void help(ThreadScratch& scratch);
 
   /** Writes the keys of context tokens first .. last - 1 that this rank owns. */
   void fill(int layer, int request, int64_t first, int64_t last);
-
-  /** Takes back what the current step recorded. */
-  void giveUp();
 
   unsigned char* pool(int layer) { return pool_.data() + layer * poolBytes_; }
   /** Merged output of the rank's own heads, [T][H / ranks][V]. */
@@ -96,18 +69,8 @@ class Rank {
   }
   const Block<int64_t>& slots() const { return slots_; }
 
-  Ring spans;
-  Ring rows;
-  Ring pages;
   int64_t began = 0;
   int64_t ended = 0;
-  Sighting nan;
-  Sighting inf;
-  Sighting lseNan;
-  /** Requests without a key on this rank, in this step. */
-  Sighting empty;
-  /** Tensors that this step's captured layers write to, in the order of captureLayers. */
-  std::vector<Capture> captures;
 
  private:
   void metadata();
@@ -136,6 +99,7 @@ class Rank {
   void span(int layer, Stage stage, int64_t begin, Work work = {}, const Collective* collective = nullptr);
 
   Shared& shared_;
+  RankTrace& trace_;
   const Config& config_;
   const Shape& shape_;
   const int rank_;
@@ -163,11 +127,6 @@ class Rank {
   Block<float> splitTop_;
   Block<float> splitTotal_;
   int collectives_ = 0;
-  int64_t spansMark_ = 0;
-  int64_t rowsMark_ = 0;
 };
-
-/** Spans that a rank records in one step at most, without the stall before it. */
-int64_t spansPerStep(const Config& config);
 
 }  // namespace dcpscope

@@ -70,7 +70,7 @@ void Rank::attendUnit(int layer, int64_t unit, ThreadScratch& scratch) {
   task.scale2 = static_cast<float>(config_.softmaxScale * kLog2E);
   task.keyBegin = split * plan.splitKeys(length);
   task.keyEnd = std::min(last, task.keyBegin + plan.splitKeys(length));
-  task.cancel = &shared_.cancel;
+  task.cancel = &shared_.state.cancel;
   if (plan.maxSplits == 1) {
     const AttentionPartial partial{scratch.acc.data(), scratch.top.data(), scratch.total.data()};
     shared_.code.attention.attend(task, scratch.attention.data(), partial);

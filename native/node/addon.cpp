@@ -7,12 +7,13 @@
 #include "cpu/kernels.h"
 #include "cpu/pool.h"
 #include "cpu/probe.h"
-#include "cpu/run.h"
 #include "node/config_reader.h"
+#include "node/device.h"
 #include "node/errors.h"
 #include "node/job.h"
 #include "node/results.h"
 #include "node/run_object.h"
+#include "run/budget.h"
 
 namespace dcpscope::node {
 namespace {
@@ -31,13 +32,27 @@ Napi::Value cpu(const Napi::CallbackInfo& info) {
   });
 }
 
+const char* placeName(MemoryPlace place) {
+  switch (place) {
+    case MemoryPlace::host:
+      return "host";
+    case MemoryPlace::pinned:
+      return "pinned";
+    case MemoryPlace::device:
+      return "device";
+  }
+  return "host";
+}
+
 Napi::Value predict(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     Napi::Array list = Napi::Array::New(info.Env());
-    for (const MemoryComponent& component : predictMemory(readConfig(info[0]))) {
+    const Config config = readConfig(info[0]);
+    for (const MemoryComponent& component : predictMemory(config, deviceOf(config))) {
       Napi::Object object = Napi::Object::New(info.Env());
       object.Set("name", component.name);
       object.Set("bytes", static_cast<double>(component.bytes));
+      object.Set("place", placeName(component.place));
       list.Set(list.Length(), object);
     }
     return list;

@@ -1,8 +1,8 @@
 #pragma once
 #include <napi.h>
 
-#include "cpu/capture.h"
-#include "cpu/run.h"
+#include "core/capture.h"
+#include "run/run.h"
 
 namespace dcpscope::node {
 

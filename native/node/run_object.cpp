@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "node/config_reader.h"
+#include "node/device.h"
 #include "node/errors.h"
 #include "node/job.h"
 #include "node/results.h"
@@ -45,7 +46,10 @@ Napi::Function RunObject::define(Napi::Env env) {
 }
 
 RunObject::RunObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
-  guarded(info.Env(), [&] { run_ = std::make_shared<Run>(readConfig(info[0])); });
+  guarded(info.Env(), [&] {
+    const Config config = readConfig(info[0]);
+    run_ = std::make_shared<Run>(config, deviceOf(config));
+  });
 }
 
 RunObject::~RunObject() {

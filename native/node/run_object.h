@@ -4,7 +4,7 @@
 #include <atomic>
 #include <memory>
 
-#include "cpu/run.h"
+#include "run/run.h"
 
 namespace dcpscope::node {
 

@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "core/error.h"
-#include "cpu/run.h"
+#include "cpu/group.h"
+#include "run/run.h"
 #include "tests/expect.h"
 #include "tests/tests.h"
 
@@ -65,7 +66,7 @@ void stepsAllocateNothing() {
       Config config = smallConfig();
       config.comm = comm;
       config.ranks = ranks;
-      Run run(config);
+      Run run(config, cpuDevice());
       fill(run);
       run.advance(1, 1e9, 0);
       const int64_t before = allocations;
@@ -84,7 +85,7 @@ void basesAgree() {
     config.steps = 3;
     config.checkRows = kCheckAll;
     config.kvType = KvType::fp32;
-    Run run(config);
+    Run run(config, cpuDevice());
     fill(run);
     const AdvanceResult result = run.advance(3, 1e9, 0);
     EXPECT(result.finished && !result.ringsFull);
@@ -108,7 +109,7 @@ void cancelFromAnotherThreadEndsAStep() {
   config.kvLoraRank = 16;
   config.ropeDim = 0;
   for (int i = 0; i < 5; ++i) {
-    Run run(config);
+    Run run(config, cpuDevice());
     fill(run);
     run.arm();
     std::thread other([&] {

@@ -1,4 +1,4 @@
-#include "cpu/capture.h"
+#include "core/capture.h"
 
 #include <algorithm>
 

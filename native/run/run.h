@@ -3,18 +3,11 @@
 #include <memory>
 #include <vector>
 
-#include "core/memory.h"
-#include "core/trace.h"
-#include "cpu/capture.h"
+#include "core/group.h"
 #include "cpu/check.h"
 #include "cpu/pool.h"
-#include "cpu/rank.h"
-#include "cpu/state.h"
 
 namespace dcpscope {
-
-/** What a run of a valid configuration would allocate, by purpose. */
-std::vector<MemoryComponent> predictMemory(const Config& config);
 
 struct AdvanceResult {
   int stepsDone;
@@ -29,12 +22,14 @@ struct NamedRing {
   Ring* ring;
 };
 
-/** A decode run of one DCP group on the CPU. Not safe for concurrent calls except `cancel`. */
+/** A decode run of one DCP group on a device. Not safe for concurrent calls except `cancel`. */
 class Run {
  public:
   /** Throws ERR_CONFIG, or ERR_MEMORY before anything is allocated. */
-  explicit Run(const Config& config);
+  Run(const Config& config, const Device& device);
   ~Run();
+
+  GroupFacts facts() const { return group_->facts(); }
 
   /** Fills context for about `maxMs`; returns the share that is done, 0 to 1. */
   double fill(double maxMs);
@@ -51,6 +46,7 @@ class Run {
   void cancel();
 
  private:
+  /** A piece of filling without its layer. */
   struct FillBlock {
     int request;
     int64_t first;
@@ -62,12 +58,12 @@ class Run {
   int64_t changedPages(int step) const;
   void beginFrame(int step, bool traced);
   void takePages();
-  void runFrame();
-  void finishStep();
+  void finishStep(const StepTimes& times);
   void recordPages();
   void recordSightings(int64_t now);
   void recordCheck(const CheckResult& check, const MergedNan& nan, int64_t now);
-  void recordStep(const CheckResult& check);
+  void recordEmptyRanks(int64_t now);
+  void recordStep(const CheckResult& check, const StepTimes& times);
   void prepareCaptures();
   std::vector<Capture> captureStep();
   std::vector<Capture> finishCaptures();
@@ -79,13 +75,14 @@ class Run {
   void throwIfCancelled();
   void event(EventRow row);
 
-  Shared shared_;
+  RunState state_;
   Pool pool_;
-  std::vector<std::unique_ptr<ThreadScratch>> scratch_;
   Ring steps_;
   Ring events_;
+  std::unique_ptr<Group> group_;
   std::unique_ptr<Checker> checker_;
   std::vector<FillBlock> blocks_;
+  std::vector<FillPiece> pieces_;
   int64_t filled_ = 0;
   int64_t fillItems_ = -1;
   int warmupDone_ = 0;

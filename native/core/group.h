@@ -1,0 +1,107 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/memory.h"
+#include "core/run_state.h"
+
+namespace dcpscope {
+
+class Pool;
+
+/** Context tokens first .. last - 1 of one request in one layer. */
+struct FillPiece {
+  int layer;
+  int request;
+  int64_t first;
+  int64_t last;
+};
+
+/** How a group likes to be filled: tokens of a piece, and pieces of one call. */
+struct FillSizes {
+  int64_t tokens;
+  int64_t pieces;
+};
+
+/** Times of one step in nanoseconds on the clock of the run. */
+struct StepTimes {
+  int64_t start;
+  /** Until the last rank has ended. */
+  int64_t wall;
+  /** What the device took for all ranks. */
+  int64_t device;
+  /** The same step on the device with tracing off; -1: not run. */
+  int64_t untraced = -1;
+  bool replayed = false;
+};
+
+/** Values of merged outputs that are NaN, and the first of them. */
+struct MergedNan {
+  int64_t count = 0;
+  int32_t layer = -1;
+  int32_t token = -1;
+  int32_t rank = -1;
+};
+
+/** Metadata of one rank as its kernels read it. */
+struct RankMetadata {
+  /** Local keys of each request, and where its pages begin in `pageIds`. */
+  std::vector<int32_t> lengths;
+  std::vector<int64_t> pageBegin;
+  std::vector<int32_t> pageIds;
+  /** Slot of each new token [T], -1 where another rank stores it. */
+  std::vector<int64_t> slots;
+};
+
+/** How times of a group stand to the clock of the run, and what computes attention. */
+struct GroupFacts {
+  std::string alignment;
+  int64_t uncertaintyNs;
+  std::string attention;
+};
+
+/**
+ * The ranks of a DCP group on some device: pools, buffers and the stages of a step. Calls come one at a time;
+ * a step of `state.frame` is over when `step` returns. Every call may throw EngineError; after ERR_ENGINE the
+ * group is only destroyed.
+ */
+class Group {
+ public:
+  virtual ~Group() = default;
+
+  virtual FillSizes fillSizes() const = 0;
+  /** Every rank writes the keys that it owns. */
+  virtual void fill(std::span<const FillPiece> pieces) = 0;
+
+  /** Makes the inputs, runs the stages on every rank, records spans, rows and captures in `state.traces`. */
+  virtual StepTimes step() = 0;
+
+  /** Merged rows of a token in the last step, as the rank keeps them: [H / ranks][V]. Valid until the next
+   * call. */
+  virtual const unsigned char* merged(int layer, int rank, int token) = 0;
+  virtual MergedNan findNan() = 0;
+
+  /** For captures: what the last step worked on, and pages of a layer's pool in the order of `ids`. */
+  virtual RankMetadata metadata(int rank) = 0;
+  virtual void copyPages(int rank, int layer, std::span<const int32_t> ids, unsigned char* to) = 0;
+
+  virtual GroupFacts facts() const = 0;
+};
+
+/** Something that can compute a run. */
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  /** Threads that the run should have for its own work and the group's. */
+  virtual int threads(const Config& config) const = 0;
+  /** What `createGroup` would allocate for a valid configuration. */
+  virtual std::vector<MemoryComponent> memory(const Config& config) const = 0;
+  /** `state` and `pool` outlive the group. Throws ERR_MEMORY before anything is allocated on the device. */
+  virtual std::unique_ptr<Group> createGroup(RunState& state, Pool& pool) const = 0;
+};
+
+}  // namespace dcpscope

@@ -1,0 +1,45 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/group.h"
+
+/**
+ * Entry points of dcpscope_cuda.so, which the addon opens at run time. The same compiler builds both from the
+ * same headers, so C++ types cross; DCPSCOPE_INTERFACE, a hash of the headers in core/ and of this one, says
+ * whether that holds.
+ */
+namespace dcpscope::cuda {
+
+struct GpuInfo {
+  std::string name;
+  int computeMajor;
+  int computeMinor;
+  int multiprocessors;
+  int64_t memoryBytes;
+  int64_t freeBytes;
+  /** CUDA versions as 1000 * major + 10 * minor: the newest that the driver knows, and this library's. */
+  int driverVersion;
+  int runtimeVersion;
+  std::string uuid;
+};
+
+struct Report {
+  /** One line that says why no GPU can be used; empty when the first of `devices` can. */
+  std::string reason;
+  std::vector<GpuInfo> devices;
+};
+
+}  // namespace dcpscope::cuda
+
+extern "C" {
+
+const char* dcpscope_cuda_interface();
+
+/** Looks at the GPUs. Throws nothing. */
+void dcpscope_cuda_devices(dcpscope::cuda::Report& report);
+
+/** The first GPU, when the report has no reason against it. */
+const dcpscope::Device& dcpscope_cuda_device();
+}

@@ -1,0 +1,14 @@
+#pragma once
+#include "core/group.h"
+#include "cuda/library.h"
+
+/** The CUDA engine: a library in the addon's folder, opened when it is first asked for. */
+namespace dcpscope::node {
+
+/** What GPUs there are, or why none can be used. */
+cuda::Report cudaReport();
+
+/** The first GPU; throws ERR_ENGINE with the report's reason when there is none. */
+const Device& cudaDevice();
+
+}  // namespace dcpscope::node

@@ -1,0 +1,63 @@
+#include "run/budget.h"
+
+#include <algorithm>
+
+#include "core/capture.h"
+#include "core/layout.h"
+#include "cpu/check.h"
+
+namespace dcpscope {
+namespace {
+
+/** Rows that a ring holds at least, where the run is that long. */
+constexpr int64_t kRingRows = 32768;
+/** Spans kept free for stalls between steps. */
+constexpr int64_t kStallSpans = 64;
+/** Stages of a layer that can leave a span, and those of a step: metadata and the replay of a graph. */
+constexpr int64_t kSpansPerLayer = 10;
+constexpr int64_t kSpansPerStep = 2;
+
+int64_t ringRows(int64_t perStep, int64_t steps) {
+  const int64_t wanted = std::max<int64_t>(kRingRows / std::max<int64_t>(perStep, 1), 1);
+  return perStep * std::min(wanted, steps);
+}
+
+/** Cells that change in one step at most after the first, a rank: the grown one and those begun. */
+int64_t pagesPerStep(const Config& c, const Shape& s) {
+  const int64_t virtualPage = static_cast<int64_t>(c.pageSize) * c.ranks;
+  return s.requests * ((c.qLen + virtualPage - 1) / virtualPage + 1);
+}
+
+int64_t ringBytes(const Config& c) {
+  const RingSizes sizes = ringSizes(c);
+  const int64_t perRank = sizes.spans * rowBytes(spanColumns()) + sizes.rows * rowBytes(queryRowColumns()) +
+                          sizes.pages * rowBytes(pageColumns());
+  return c.ranks * perRank + kStepRows * rowBytes(stepColumns()) + kEventRows * rowBytes(eventColumns());
+}
+
+}  // namespace
+
+int64_t spansPerStep(const Config& config) { return kSpansPerStep + kSpansPerLayer * config.layers; }
+
+RingSizes ringSizes(const Config& c) {
+  const Shape s(c);
+  const int64_t rows = static_cast<int64_t>(c.layers) * s.tokens;
+  int64_t firstPages = 0;
+  for (int r = 0; r < s.requests; ++r)
+    firstPages += layout::columns(contextAt(c, r, 0) + c.qLen, c.ranks, c.pageSize);
+  return {ringRows(spansPerStep(c), c.steps) + kStallSpans, ringRows(rows, c.steps),
+          firstPages + ringRows(pagesPerStep(c, s), c.steps)};
+}
+
+std::vector<MemoryComponent> predictMemory(const Config& config, const Device& device) {
+  validate(config);
+  const Shape shape(config);
+  std::vector<MemoryComponent> all = device.memory(config);
+  all.push_back({"block_table", PageTable::bytes(shape)});
+  all.push_back({"reference", Checker::bytes(shape, device.threads(config))});
+  all.push_back({"rings", ringBytes(config)});
+  all.push_back({"capture", captureBytes(config, shape)});
+  return all;
+}
+
+}  // namespace dcpscope

@@ -1,0 +1,91 @@
+#include <algorithm>
+#include <limits>
+
+#include "core/layout.h"
+#include "run/run.h"
+
+namespace dcpscope {
+
+void Run::recordPages() {
+  const Config& c = state_.config;
+  const int P = c.pageSize;
+  for (int r = 0; r < state_.shape.requests; ++r) {
+    const int64_t after = state_.frame.after[r];
+    const bool first = recorded_[r] < 0;
+    const int64_t begin = first ? 0 : layout::column(recorded_[r], c.ranks, P);
+    const int64_t known = first ? 0 : layout::columns(recorded_[r], c.ranks, P);
+    for (int rank = 0; rank < c.ranks; ++rank) {
+      const int64_t before = first ? 0 : layout::localLength(recorded_[r], rank, c.ranks, c.interleave);
+      const int64_t length = layout::localLength(after, rank, c.ranks, c.interleave);
+      for (int64_t column = begin; column < layout::columns(after, c.ranks, P); ++column) {
+        const int64_t valid = std::clamp<int64_t>(length - column * P, 0, P);
+        if (column < known && valid == std::clamp<int64_t>(before - column * P, 0, P)) continue;
+        state_.trace(rank).pages.push(PageRow{state_.frame.step, r, static_cast<int32_t>(column),
+                                              state_.pages.row(r)[column], static_cast<int32_t>(valid)});
+      }
+    }
+    recorded_[r] = after;
+  }
+}
+
+void Run::recordSightings(int64_t now) {
+  const auto summed = [&](EventKind kind, Sighting RankTrace::* which) {
+    EventRow row{state_.frame.step, -1, -1, -1, now, kind, -1, 0, 0};
+    for (int r = 0; r < state_.config.ranks; ++r) {
+      const Sighting& seen = state_.trace(r).*which;
+      if (seen.count > 0 && row.value == 0) {
+        row.layer = seen.layer;
+        row.rank = r;
+        row.request = seen.request;
+        row.row = seen.row;
+      }
+      row.value += static_cast<double>(seen.count);
+    }
+    if (row.value > 0) event(row);
+  };
+  summed(EventKind::nanInPartial, &RankTrace::nan);
+  summed(EventKind::infInPartial, &RankTrace::inf);
+  summed(EventKind::nanInLse, &RankTrace::lseNan);
+}
+
+/** A rank that holds no key of some requests, when their number changes. */
+void Run::recordEmptyRanks(int64_t now) {
+  const Config& c = state_.config;
+  for (int r = 0; r < c.ranks; ++r) {
+    Sighting empty;
+    for (int i = 0; i < state_.shape.requests; ++i)
+      empty.note(layout::localLength(state_.frame.after[i], r, c.ranks, c.interleave) == 0 ? 1 : 0, -1, i,
+                 -1);
+    if (empty.count > 0 && empty.count != emptySeen_[r])
+      event({state_.frame.step, -1, r, empty.request, now, EventKind::emptyRank, -1,
+             static_cast<double>(empty.count), static_cast<double>(state_.shape.requests)});
+    emptySeen_[r] = empty.count;
+  }
+}
+
+void Run::recordCheck(const CheckResult& check, const MergedNan& nan, int64_t now) {
+  const int qLen = state_.config.qLen;
+  if (nan.count > 0)
+    event({state_.frame.step, nan.layer, nan.rank, nan.token / qLen, now, EventKind::nanInMerged, nan.token,
+           static_cast<double>(nan.count), 0});
+  if (check.checked == 0 || check.maxRel <= tolerance(state_.config)) return;
+  event({state_.frame.step, check.layer, check.head / state_.shape.headsPerRank, check.token / qLen, now,
+         EventKind::checkFailed, check.token, check.maxRel, tolerance(state_.config)});
+}
+
+void Run::recordStep(const CheckResult& check, const StepTimes& times) {
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  const bool checked = check.checked > 0;
+  steps_.push(StepRow{state_.frame.step, times.start, times.wall, times.device, times.untraced,
+                      state_.shape.requests * state_.config.acceptedPerStep, checked ? check.maxAbs : none,
+                      checked ? check.maxRel : none, check.checked, times.replayed});
+}
+
+void Run::stall(int64_t waitedNs) {
+  const int64_t now = state_.clock.now();
+  for (auto& trace : state_.traces)
+    trace->spans.push(
+        SpanRow{stepsDone_, -1, Stage::stall, std::max<int64_t>(now - waitedNs, 0), waitedNs, 0, 0});
+}
+
+}  // namespace dcpscope
