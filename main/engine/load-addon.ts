@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, sep } from 'node:path'
+import { buildCommand } from '../process/build-command.ts'
 import type { NativeAddon } from './addon.ts'
 
 /** Where the engine lies beside the bundled scripts; libraries cannot be loaded from within an asar archive. */
@@ -14,10 +15,12 @@ export const addonPath = (distDir: string): string =>
 export const loadAddon = (distDir: string): NativeAddon => {
   const path = addonPath(distDir)
   if (!existsSync(path))
-    throw new Error(`the native engine is missing; build it with "npm run build" (looked for ${path})`)
+    throw new Error(`the native engine is missing; build it with "${buildCommand()}" (looked for ${path})`)
   const loaded = required(path)
   if (!isAddon(loaded))
-    throw new Error(`the native engine is of another version; build it anew with "npm run build" (${path})`)
+    throw new Error(
+      `the native engine is of another version; build it anew with "${buildCommand()}" (${path})`,
+    )
   return loaded
 }
 
@@ -26,7 +29,9 @@ const required = (path: string): unknown => {
     return createRequire(path)(path)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    throw new Error(`the native engine does not load here; build it anew with "npm run build" (${reason})`)
+    throw new Error(
+      `the native engine does not load here; build it anew with "${buildCommand()}" (${reason})`,
+    )
   }
 }
 
