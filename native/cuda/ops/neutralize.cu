@@ -9,9 +9,10 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kWarp;
-/** Bytes of out that one block reads: its threads have them all in flight at once. */
+/** Bytes of out that one block reads. */
 constexpr int64_t kPartBytes = int64_t{32} << 10;
-constexpr int kUnroll = 4;
+/** Groups of eight values that a thread has in flight at once. */
+constexpr int kInFlight = 8;
 
 /** What the threads of a block found in their share of out and lse. */
 struct Found {
@@ -89,8 +90,14 @@ __device__ inline Found inspect(const NeutralizeTask& task, int64_t firstRow, in
   const int count = heads * task.valueDim / kEight;
   const auto thread = static_cast<int>(threadIdx.x);
   for (int i = thread; i < heads; i += kThreads) found.see(task.lse[firstRow + i]);
-#pragma unroll kUnroll
-  for (int i = thread; i < count; i += kThreads) found.see(loadEight<Fp32>(task.out, begin + i));
+  for (int base = thread; base < count; base += kThreads * kInFlight) {
+    Eight<Fp32> held[kInFlight] = {};
+#pragma unroll
+    for (int j = 0; j < kInFlight; ++j)
+      if (base + j * kThreads < count) held[j] = loadEight<Fp32>(task.out, begin + base + j * kThreads);
+#pragma unroll
+    for (int j = 0; j < kInFlight; ++j) found.see(held[j]);
+  }
   return found;
 }
 

@@ -82,18 +82,32 @@ __global__ void __launch_bounds__(kThreads)
   stamp.end();
 }
 
+/** sum += the row of each of kRowsInFlight ranks from `first` on, times its weight. */
 template <bool WireFp32>
-__device__ inline void addRow(const TransportShape& shape, const uint8_t* values, int64_t row, float weight,
-                              float (&sum)[kEightsPerLane][kEight]) {
+__device__ inline void addRows(const TransportShape& shape, const uint8_t* received, int64_t messageBytes,
+                               int first, const RankWeights& weights, int64_t row,
+                               float (&sum)[kEightsPerLane][kEight]) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int count = shape.valueDim / kEight;
+  Eight<WireFp32> held[kRowsInFlight][kEightsPerLane] = {};
 #pragma unroll
-  for (int i = 0; i < kEightsPerLane; ++i) {
-    if (lane + i * kWarp >= count) continue;
-    float add[kEight];
-    widen(loadEight<WireFp32>(values, row * count + lane + i * kWarp), add);
+  for (int r = 0; r < kRowsInFlight; ++r)
 #pragma unroll
-    for (int j = 0; j < kEight; ++j) sum[i][j] = weight == 0.0F ? sum[i][j] : fmaf(add[j], weight, sum[i][j]);
+    for (int i = 0; i < kEightsPerLane; ++i)
+      if (first + r < shape.ranks && lane + i * kWarp < count)
+        held[r][i] =
+            loadEight<WireFp32>(received + (first + r) * messageBytes, row * count + lane + i * kWarp);
+#pragma unroll
+  for (int r = 0; r < kRowsInFlight; ++r) {
+    const float weight = weights.of(first + r);
+    if (weight == 0.0F) continue;
+#pragma unroll
+    for (int i = 0; i < kEightsPerLane; ++i) {
+      float values[kEight];
+      widen(held[r][i], values);
+#pragma unroll
+      for (int j = 0; j < kEight; ++j) sum[i][j] = fmaf(values[j], weight, sum[i][j]);
+    }
   }
 }
 
@@ -106,9 +120,8 @@ __device__ inline void mergeRow(const TransportShape& shape, const Message& mess
   const auto* lse = reinterpret_cast<const float*>(received + message.valueBytes);
   const RankWeights weights = weightsOf(lse + row, message.bytes / 4, shape.ranks, shape.base2);
   float sum[kEightsPerLane][kEight] = {};
-#pragma unroll kRowsInFlight
-  for (int r = 0; r < shape.ranks; ++r)
-    addRow<WireFp32>(shape, received + r * message.bytes, row, weights.of(r), sum);
+  for (int first = 0; first < shape.ranks; first += kRowsInFlight)
+    addRows<WireFp32>(shape, received, message.bytes, first, weights, row, sum);
 #pragma unroll
   for (int i = 0; i < kEightsPerLane; ++i)
     if (lane + i * kWarp < count) storeEight(merged, row * count + lane + i * kWarp, narrow<OutFp32>(sum[i]));
