@@ -1,0 +1,44 @@
+#pragma once
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+/** Deals out the tiles of keys of all requests over the multiprocessors, on the device. */
+namespace dcpscope::cuda {
+
+/** Keys of one tile. */
+constexpr int kPlanTile = 64;
+
+/** A place in the order of all tiles: request by request. */
+struct TilePlace {
+  int32_t request;
+  int32_t tile;
+};
+
+/** Device pointers of a plan. A part is what one block (of one block of rows) works on: the tiles from begin[p] to before begin[p + 1];
+ * parts without tiles are the last ones. parts <= 1024. */
+struct PlanView {
+  /** [parts + 1] */
+  TilePlace* begin;
+  /** First and last part that hold tiles of a request [requests]. */
+  int32_t* firstPart;
+  int32_t* lastPart;
+  /** Working memory of the planner: cost before each request [requests + 1]. */
+  int32_t* costBefore;
+  int32_t parts;
+  int32_t requests;
+};
+
+/** Tiles of a request: at least one, so that somebody writes its rows. */
+__host__ __device__ constexpr int32_t tilesOf(int32_t length) {
+  return length <= kPlanTile ? 1 : (length - 1) / kPlanTile + 1;
+}
+
+/** Bytes of device memory behind a view, and a view of such memory. */
+int64_t planBytes(int requests, int parts);
+PlanView planView(void* memory, int requests, int parts);
+
+/** Enqueues the planner for `lengths` [requests] (device). */
+void makePlan(const PlanView& plan, const int32_t* lengths, cudaStream_t stream);
+
+}  // namespace dcpscope::cuda

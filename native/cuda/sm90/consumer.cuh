@@ -1,0 +1,323 @@
+#pragma once
+#include "cuda/sm90/shared.cuh"
+
+/** Scores, softmax and output of 64 query rows by two warpgroups. */
+namespace dcpscope::cuda {
+
+constexpr float kLowest = -1e30F;
+
+/** Where a thread's accumulators lie: rows `row` and `row + 8` of the block, columns from `column` in each group of 8. */
+struct Fragment {
+  __device__ explicit Fragment(int thread)
+      : warp(thread / 32), lane(thread % 32), row(warp * 16 + lane / 4), column(lane % 4 * 2) {}
+  int warp;
+  int lane;
+  int row;
+  int column;
+};
+
+/** State of the softmax of a thread's two rows. */
+struct Softmax {
+  float top[2] = {kLowest, kLowest};
+  /** Over the thread's own columns only, until the end. */
+  float sum[2] = {0, 0};
+  /** Keys that the rows see. */
+  int bound[2] = {0, 0};
+};
+
+__device__ inline void mask(Accumulator<64>& scores, int firstKey, const Softmax& state, int column) {
+  if (firstKey + kTile <= min(state.bound[0], state.bound[1])) return;
+  const int seen0 = state.bound[0] - firstKey - column;
+  const int seen1 = state.bound[1] - firstKey - column;
+#pragma unroll
+  for (int i = 0; i < 8; ++i)
+#pragma unroll
+    for (int j = 0; j < 2; ++j) {
+      if (8 * i + j >= seen0) scores.v[4 * i + j] = -INFINITY;
+      if (8 * i + j >= seen1) scores.v[4 * i + 2 + j] = -INFINITY;
+    }
+}
+
+/** Turns scores into probabilities against the new maximum; `factor` gets what earlier sums are multiplied with. */
+__device__ inline void soften(Accumulator<64>& scores, Softmax& state, float scale, float (&factor)[2]) {
+  float most[2] = {-INFINITY, -INFINITY};
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    most[0] = fmaxf(most[0], fmaxf(scores.v[4 * i], scores.v[4 * i + 1]));
+    most[1] = fmaxf(most[1], fmaxf(scores.v[4 * i + 2], scores.v[4 * i + 3]));
+  }
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    most[r] = fmaxf(most[r], __shfl_xor_sync(~0U, most[r], 1));
+    most[r] = fmaxf(most[r], __shfl_xor_sync(~0U, most[r], 2));
+    const float top = fmaxf(state.top[r], most[r] * scale);
+    factor[r] = exp2Fast(state.top[r] - top);
+    state.top[r] = top;
+    state.sum[r] *= factor[r];
+  }
+#pragma unroll
+  for (int i = 0; i < 8; ++i)
+#pragma unroll
+    for (int r = 0; r < 2; ++r)
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        float& v = scores.v[4 * i + 2 * r + j];
+        v = exp2Fast(fmaf(v, scale, -state.top[r]));
+        state.sum[r] += v;
+      }
+}
+
+/** Probabilities as bf16 operands of the four steps of a tile. */
+__device__ inline void pack(const Accumulator<64>& p, uint32_t (&packed)[4][4]) {
+#pragma unroll
+  for (int step = 0; step < 4; ++step)
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      packed[step][i] = packBf16(p.v[8 * step + 2 * i], p.v[8 * step + 2 * i + 1]);
+}
+
+__device__ inline void storeProbabilities(const uint32_t (&packed)[4][4], uint32_t box, const Fragment& at) {
+  const int row = at.warp * 16 + at.lane % 16;
+#pragma unroll
+  for (int step = 0; step < 4; ++step) {
+    const int chunk = 2 * step + at.lane / 16;
+    storeTiles(box + row * 128 + ((chunk ^ (row & 7)) << 4), packed[step]);
+  }
+  fenceAsyncProxy();
+}
+
+__device__ inline void scale(Accumulator<256>& out, const float (&factor)[2]) {
+#pragma unroll
+  for (int i = 0; i < 64; ++i) {
+    out.v[2 * i] *= factor[i & 1];
+    out.v[2 * i + 1] *= factor[i & 1];
+  }
+}
+
+/** Issues the products of queries with the boxes of one part of a tile. */
+template <Part kPart, bool kFirst>
+__device__ inline void score(Accumulator<64>& scores, uint32_t q, uint32_t keys) {
+#pragma unroll
+  for (int b = 0; b < 4 + (withRope(kPart) ? 1 : 0); ++b) {
+    const int box = b == 4 ? kRopeBox : firstBox(kPart) + b;
+#pragma unroll
+    for (int step = 0; step < 4; ++step)
+      scoreStep(scores, rowOperand(q + box * kBoxBytes + step * 32),
+                rowOperand(keys + box * kBoxBytes + step * 32), !(kFirst && b == 0 && step == 0));
+  }
+}
+
+/** out += probabilities (registers or a box) * one half of a tile's value columns. */
+__device__ inline void addValues(Accumulator<256>& out, const uint32_t (&packed)[4][4], uint32_t values) {
+#pragma unroll
+  for (int step = 0; step < 4; ++step) valueStep(out, packed[step], columnOperand(values + step * 2048));
+}
+__device__ inline void addValues(Accumulator<256>& out, uint32_t probabilities, uint32_t values) {
+#pragma unroll
+  for (int step = 0; step < 4; ++step)
+    valueStep(out, rowOperand(probabilities + step * 32), columnOperand(values + step * 2048));
+}
+
+/** Signals a barrier of the producer once for each warp. */
+__device__ inline void release(uint64_t& barrier, const Fragment& at) {
+  __syncwarp();
+  if (at.lane == 0) barrierArrive(sharedAddress(&barrier));
+}
+
+__device__ inline void publish(float* to, const float (&value)[2], const Fragment& at) {
+  if (at.lane % 4 == 0) {
+    to[at.row] = value[0];
+    to[at.row + 8] = value[1];
+  }
+}
+__device__ inline void read(const float* from, float (&value)[2], const Fragment& at) {
+  value[0] = from[at.row];
+  value[1] = from[at.row + 8];
+}
+
+/** Phases of the barriers that a warpgroup waits for: queries, and the tiles that it scores. */
+struct Phases {
+  uint32_t query = 0;
+  uint32_t keys = 0;
+};
+
+/** The warpgroup that holds the left columns and scores even tiles. */
+class Left {
+ public:
+  __device__ Left(SharedMemory& shared, const KernelArgs& args, int thread)
+      : shared_(shared), args_(args), at_(thread) {}
+
+  __device__ void attend(const Segment& segment, Softmax& state, Accumulator<256>& out) {
+    const uint32_t q = sharedAddress(shared_.q);
+    const uint32_t even = sharedAddress(shared_.keys[0]);
+    const uint32_t odd = sharedAddress(shared_.keys[1]);
+    int key = segment.firstTile * kTile;
+    barrierWait(sharedAddress(&shared_.queryFull), phases_.query++ & 1);
+    bool pending = false;
+    const int pairs = segment.tiles / 2;
+    for (int pair = 0; pair < pairs; ++pair, key += 2 * kTile) {
+      Accumulator<64> scores;
+      scoreTile(scores, q, even, pending);
+      if (2 * pair + 2 == segment.tiles) release(shared_.queryFree, at_);
+      float factor[2];
+      mask(scores, key, state, at_.column);
+      soften(scores, state, args_.scoreScale, factor);
+      publish(shared_.top, state.top, at_);
+      publish(shared_.evenFactor, factor, at_);
+      namedArrive(kEvenWeights, kConsumers);
+      scale(out, factor);
+      uint32_t packed[4][4];
+      pack(scores, packed);
+      mmaFence();
+      addValues(out, packed, even);
+      mmaCommit();
+      namedSync(kOddWeights, kConsumers);
+      read(shared_.oddFactor, factor, at_);
+      read(shared_.top, state.top, at_);
+#pragma unroll
+      for (int i = 0; i < 32; ++i) scores.v[i] *= factor[i / 2 & 1];
+      state.sum[0] *= factor[0];
+      state.sum[1] *= factor[1];
+      uint32_t shrunk[4][4];
+      pack(scores, shrunk);
+      storeProbabilities(shrunk, even + kRopeBox * kBoxBytes, at_);
+      namedArrive(kEvenProbabilities, kConsumers);
+      mmaWait<0>();
+      release(shared_.free[kEvenLeft], at_);
+      scale(out, factor);
+      mmaFence();
+      addValues(out, odd + kRopeBox * kBoxBytes, odd);
+      mmaCommit();
+      pending = true;
+    }
+    if (segment.tiles % 2 == 1) {
+      Accumulator<64> scores;
+      scoreTile(scores, q, even, pending);
+      release(shared_.queryFree, at_);
+      pending = false;
+      float factor[2];
+      mask(scores, key, state, at_.column);
+      soften(scores, state, args_.scoreScale, factor);
+      publish(shared_.top, state.top, at_);
+      publish(shared_.evenFactor, factor, at_);
+      uint32_t packed[4][4];
+      pack(scores, packed);
+      storeProbabilities(packed, even + kRopeBox * kBoxBytes, at_);
+      namedArrive(kEvenProbabilities, kConsumers);
+      scale(out, factor);
+      mmaFence();
+      addValues(out, packed, even);
+      mmaCommit();
+      mmaWait<0>();
+      release(shared_.free[kEvenLeft], at_);
+    } else {
+      mmaWait<0>();
+    }
+    if (pending) release(shared_.free[kOddLeft], at_);
+  }
+
+ private:
+  __device__ void scoreTile(Accumulator<64>& scores, uint32_t q, uint32_t keys, bool pending) {
+    const uint32_t parity = phases_.keys++ & 1;
+    barrierWait(sharedAddress(&shared_.full[kEvenLeft]), parity);
+    mmaFence();
+    score<kEvenLeft, true>(scores, q, keys);
+    mmaCommit();
+    // The odd tile's products were issued before these scores: they are over.
+    mmaWait<1>();
+    if (pending) release(shared_.free[kOddLeft], at_);
+    barrierWait(sharedAddress(&shared_.full[kEvenRight]), parity);
+    score<kEvenRight, false>(scores, q, keys);
+    mmaCommit();
+    mmaWait<0>();
+  }
+
+  SharedMemory& shared_;
+  const KernelArgs& args_;
+  const Fragment at_;
+  Phases phases_;
+};
+
+/** The warpgroup that holds the right columns and scores odd tiles. */
+class Right {
+ public:
+  __device__ Right(SharedMemory& shared, const KernelArgs& args, int thread)
+      : shared_(shared), args_(args), at_(thread) {}
+
+  __device__ void attend(const Segment& segment, Softmax& state, Accumulator<256>& out) {
+    const uint32_t q = sharedAddress(shared_.q);
+    const uint32_t even = sharedAddress(shared_.keys[0]);
+    const uint32_t odd = sharedAddress(shared_.keys[1]);
+    int key = segment.firstTile * kTile + kTile;
+    barrierWait(sharedAddress(&shared_.queryFull), phases_.query++ & 1);
+    const int pairs = segment.tiles / 2;
+    if (pairs == 0) release(shared_.queryFree, at_);
+    for (int pair = 0; pair < pairs; ++pair, key += 2 * kTile) {
+      Accumulator<64> scores;
+      scoreTile(scores, q, odd);
+      if (pair + 1 == pairs) release(shared_.queryFree, at_);
+      mask(scores, key, state, at_.column);
+      namedSync(kEvenWeights, kConsumers);
+      float before[2];
+      float factor[2];
+      read(shared_.evenFactor, before, at_);
+      read(shared_.top, state.top, at_);
+      state.sum[0] *= before[0];
+      state.sum[1] *= before[1];
+      soften(scores, state, args_.scoreScale, factor);
+      uint32_t packed[4][4];
+      pack(scores, packed);
+      storeProbabilities(packed, odd + kRopeBox * kBoxBytes, at_);
+      publish(shared_.oddFactor, factor, at_);
+      publish(shared_.top, state.top, at_);
+      namedArrive(kOddWeights, kConsumers);
+      factor[0] *= before[0];
+      factor[1] *= before[1];
+      scale(out, factor);
+      mmaFence();
+      addValues(out, packed, odd + 4 * kBoxBytes);
+      mmaCommit();
+      namedSync(kEvenProbabilities, kConsumers);
+      addValues(out, even + kRopeBox * kBoxBytes, even + 4 * kBoxBytes);
+      mmaCommit();
+      mmaWait<1>();
+      release(shared_.free[kOddRight], at_);
+      // The next odd tile is on its way for longer than these products take.
+      mmaWait<0>();
+      release(shared_.free[kEvenRight], at_);
+    }
+    if (segment.tiles % 2 == 1) {
+      namedSync(kEvenProbabilities, kConsumers);
+      float factor[2];
+      read(shared_.evenFactor, factor, at_);
+      read(shared_.top, state.top, at_);
+      state.sum[0] *= factor[0];
+      state.sum[1] *= factor[1];
+      scale(out, factor);
+      mmaFence();
+      addValues(out, even + kRopeBox * kBoxBytes, even + 4 * kBoxBytes);
+      mmaCommit();
+      mmaWait<0>();
+      release(shared_.free[kEvenRight], at_);
+    }
+  }
+
+ private:
+  __device__ void scoreTile(Accumulator<64>& scores, uint32_t q, uint32_t keys) {
+    const uint32_t parity = phases_.keys++ & 1;
+    barrierWait(sharedAddress(&shared_.full[kOddRight]), parity);
+    mmaFence();
+    score<kOddRight, true>(scores, q, keys);
+    barrierWait(sharedAddress(&shared_.full[kOddLeft]), parity);
+    score<kOddLeft, false>(scores, q, keys);
+    mmaCommit();
+    mmaWait<0>();
+  }
+
+  SharedMemory& shared_;
+  const KernelArgs& args_;
+  const Fragment at_;
+  Phases phases_;
+};
+
+}  // namespace dcpscope::cuda

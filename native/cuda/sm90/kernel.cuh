@@ -1,0 +1,156 @@
+#pragma once
+#include "cuda/sm90/combine.cuh"
+#include "cuda/sm90/consumer.cuh"
+#include "cuda/sm90/shared.cuh"
+
+namespace dcpscope::cuda {
+
+/** Maps of the queries, [T * H][576], and of the pool where boxes are copied from it. */
+struct KernelMaps {
+  CUtensorMap queries;
+  CUtensorMap keys;
+};
+
+/** The third warpgroup: queries and keys of all segments of a part. */
+template <class Producer>
+__device__ void produce(Producer& producer, SharedMemory& shared, const KernelArgs& args, const KernelMaps& maps,
+                        int part, int rowBlock, int thread) {
+  uint32_t query = 0;
+  uint32_t even = 0;
+  uint32_t odd = 0;
+  Segments segments(args, part);
+  for (Segment segment; segments.next(segment);) {
+    if (thread == 0) {
+      barrierWait(sharedAddress(&shared.queryFree), (query & 1) ^ 1);
+      const uint32_t full = sharedAddress(&shared.queryFull);
+      barrierExpect(full, kTileBytes);
+      for (int box = 0; box < kBoxes; ++box)
+        copyBox(sharedAddress(shared.q) + box * kBoxBytes, &maps.queries, box * 64,
+                segment.request * args.rows + rowBlock * kRows, full, kEvictLast);
+    }
+    ++query;
+    producer.begin(segment);
+    int key = segment.firstTile * kTile;
+    const auto await = [&](Part which, uint32_t turn) {
+      barrierWait(sharedAddress(&shared.free[which]), (turn & 1) ^ 1);
+    };
+    for (int tile = 0; tile < segment.tiles; tile += 2, key += 2 * kTile) {
+      await(kEvenLeft, even);
+      producer.template fill<kEvenLeft>(key);
+      await(kEvenRight, even);
+      producer.template fill<kEvenRight>(key);
+      ++even;
+      if (tile + 1 == segment.tiles) break;
+      await(kOddRight, odd);
+      producer.template fill<kOddRight>(key + kTile);
+      await(kOddLeft, odd);
+      producer.template fill<kOddLeft>(key + kTile);
+      ++odd;
+    }
+  }
+}
+
+template <class Group>
+__device__ void consume(Group& group, int half, SharedMemory& shared, const KernelArgs& args, int part,
+                        int rowBlock, int thread) {
+  const Fragment at(thread);
+  Segments segments(args, part);
+  // A part shares at most two requests with others: its first and its last.
+  int firstShared = -1;
+  int lastShared = -1;
+  int turn = 0;
+  for (Segment segment; segments.next(segment); turn ^= 1) {
+    Softmax state;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const int row = rowBlock * kRows + at.row + 8 * r;
+      if (row >= args.rows) continue;
+      state.bound[r] = args.inputs.bounds != nullptr
+                           ? args.inputs.bounds[(segment.request * args.rows + row) / args.heads]
+                           : args.lengths[segment.request];
+    }
+    Accumulator<256> out;
+#pragma unroll
+    for (float& v : out.v) v = 0;
+    group.attend(segment, state, out);
+    float total[2];
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      total[r] = state.sum[r];
+      total[r] += __shfl_xor_sync(~0U, total[r], 1);
+      total[r] += __shfl_xor_sync(~0U, total[r], 2);
+    }
+    publish(shared.sum[turn][half], total, at);
+    namedSync(kConsumersMeet, kConsumers);
+    float other[2];
+    read(shared.sum[turn][1 - half], other, at);
+    total[0] += other[0];
+    total[1] += other[1];
+    writeSegment(args, segment, part, rowBlock, half, at, out, total, state.top);
+    if (segment.whole) continue;
+    namedSync(kConsumersMeet, kConsumers);
+    if (half == 0 && thread == 0) arriveAt(args, segment.request, rowBlock);
+    (firstShared < 0 ? firstShared : lastShared) = segment.request;
+  }
+  const int warp = half * (kConsumerWarps / 2) + at.warp;
+  Stamp* stamps = args.inputs.attendStamps;
+  const int stamp = stamps == nullptr ? -1 : stampOf(static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
+  if (stamp >= 0 && half == 0 && thread == 0) {
+    stamps[stamp].end = globalTime();
+    args.inputs.combineStamps[stamp].begin = stamps[stamp].end;
+  }
+  // Keys are no longer needed, and no copy is under way.
+  auto& memory = *reinterpret_cast<CombineMemory*>(shared.keys[0]);
+  for (int request = firstShared; request >= 0;
+       request = request == firstShared && lastShared != request ? lastShared : -1) {
+    if (thread == 0) awaitParts(args, request, rowBlock);
+    namedSync(kConsumersMeet, kConsumers);
+    combine(args, memory, part, request, rowBlock, warp, at.lane);
+    namedSync(kConsumersMeet, kConsumers);
+    if (half == 0 && thread == 0) arriveAt(args, request, rowBlock);
+  }
+  if (stamp >= 0 && half == 0 && thread == 0) args.inputs.combineStamps[stamp].end = globalTime();
+}
+
+template <class Producer>
+__global__ void __launch_bounds__(kThreads, 1)
+    attendKernel(const __grid_constant__ KernelArgs args, const __grid_constant__ KernelMaps maps) {
+  extern __shared__ unsigned char raw[];
+  auto& shared = *reinterpret_cast<SharedMemory*>(raw);
+  const int block = static_cast<int>(blockIdx.x);
+  const int part = block / args.rowBlocks;
+  const int rowBlock = block % args.rowBlocks;
+  const int group = __shfl_sync(~0U, static_cast<int>(threadIdx.x) / kGroupThreads, 0);
+  const int thread = static_cast<int>(threadIdx.x) % kGroupThreads;
+  if (threadIdx.x == 0) {
+    Stamp* stamps = args.inputs.attendStamps;
+    const int stamp = stamps == nullptr ? -1 : stampOf(block, static_cast<int>(gridDim.x));
+    if (stamp >= 0) stamps[stamp].begin = globalTime();
+    prefetchMap(&maps.queries);
+    prefetchMap(&maps.keys);
+    barrierInit(sharedAddress(&shared.queryFull), 1);
+    barrierInit(sharedAddress(&shared.queryFree), kConsumers / 32);
+    barrierInit(sharedAddress(&shared.staged), 1);
+    for (int i = 0; i < kParts; ++i) {
+      barrierInit(sharedAddress(&shared.full[i]), Producer::kFullArrivals);
+      barrierInit(sharedAddress(&shared.free[i]), kGroupThreads / 32);
+    }
+    barrierInitDone();
+  }
+  __syncthreads();
+  if (group == 2) {
+    fewerRegisters<Producer::kProducerRegisters>();
+    Producer producer(shared, args, maps.keys, thread);
+    if (producer.works()) produce(producer, shared, args, maps, part, rowBlock, thread);
+  } else if (group == 0) {
+    moreRegisters<Producer::kConsumerRegisters>();
+    Left left(shared, args, thread);
+    consume(left, 0, shared, args, part, rowBlock, thread);
+  } else {
+    moreRegisters<Producer::kConsumerRegisters>();
+    Right right(shared, args, thread);
+    consume(right, 1, shared, args, part, rowBlock, thread);
+  }
+}
+
+}  // namespace dcpscope::cuda

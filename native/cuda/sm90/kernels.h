@@ -1,0 +1,9 @@
+#pragma once
+#include "cuda/sm90/kernel.cuh"
+
+namespace dcpscope::cuda {
+
+/** Launches of the sm_90 kernel, one for each way keys reach shared memory: `grid` blocks. */
+void attendBoxes(const KernelArgs& args, const KernelMaps& maps, int grid, cudaStream_t stream);
+
+}  // namespace dcpscope::cuda

@@ -1,0 +1,86 @@
+#pragma once
+#include "cuda/sm90/shared.cuh"
+
+/** Brings bf16 tiles by bulk copies of boxes: for pages that a box of 64 columns fits. One warp works. */
+namespace dcpscope::cuda {
+
+class BoxProducer {
+ public:
+  static constexpr int kFullArrivals = 1;
+  static constexpr int kProducerRegisters = 40;
+  static constexpr int kConsumerRegisters = 232;
+
+  __device__ BoxProducer(SharedMemory& shared, const KernelArgs& args, const CUtensorMap& map, int thread)
+      : shared_(shared), args_(args), map_(map), lane_(thread), works_(thread < 32) {
+    chunk_ = min(args.pageSize, kTile);
+    policy_ = args.rowBlocks == 1 ? kEvictFirst : kEvictLast;
+  }
+
+  __device__ bool works() const { return works_; }
+
+  __device__ void begin(const Segment& segment) {
+    request_ = segment.request;
+    length_ = args_.lengths[request_];
+    pages_ = args_.inputs.pageTable + args_.inputs.tableBegin[request_];
+  }
+
+  /** Fills one part of the tile that begins at local key `key`. */
+  template <Part kPart>
+  __device__ void fill(int key) {
+    constexpr int kCount = 4 + (withRope(kPart) ? 1 : 0);
+    const bool partial = key + kTile > length_ && length_ % chunk_ != 0;
+    const uint32_t full = sharedAddress(&shared_.full[kPart]);
+    const uint32_t arrival = partial ? sharedAddress(&shared_.staged) : full;
+    if (lane_ == 0) barrierExpect(arrival, kCount * kBoxBytes);
+    __syncwarp();
+    const int chunks = kTile / chunk_;
+    for (int i = lane_; i < kCount * chunks; i += 32) {
+      const int c = i % chunks;
+      const int b = i / chunks;
+      const int box = b == 4 ? kRopeBox : firstBox(kPart) + b;
+      const uint32_t to = sharedAddress(shared_.keys[tileOf(kPart)]) + box * kBoxBytes + c * chunk_ * 128;
+      copyBox(to, &map_, box * 64, rowOf(key + c * chunk_), arrival, policy_);
+    }
+    if (partial) clear<kPart>(key, full);
+  }
+
+ private:
+  /** Row of the pool that holds a local key; outside the pool behind the last one, which gives zeros. */
+  __device__ int rowOf(int key) const {
+    constexpr int kNowhere = 0x7FFFFF00;
+    if (key >= length_) return kNowhere;
+    return pages_[key / args_.pageSize] * args_.pageSize + key % args_.pageSize;
+  }
+
+  /** Zeroes what the last page holds behind the last key, since 0 * NaN is NaN. */
+  template <Part kPart>
+  __device__ void clear(int key, uint32_t full) {
+    barrierWait(sharedAddress(&shared_.staged), stagedParity_);
+    stagedParity_ ^= 1;
+    const int valid = length_ - key;
+    unsigned char* tile = shared_.keys[tileOf(kPart)] + firstBox(kPart) * kBoxBytes;
+    for (int i = lane_; i < 4 * kTile * 8; i += 32) {
+      const int box = i / (kTile * 8);
+      const int row = i / 8 % kTile;
+      if (row >= valid)
+        *reinterpret_cast<uint4*>(tile + box * kBoxBytes + row * 128 + i % 8 * 16) = make_uint4(0, 0, 0, 0);
+    }
+    fenceAsyncProxy();
+    __syncwarp();
+    if (lane_ == 0) barrierArrive(full);
+  }
+
+  SharedMemory& shared_;
+  const KernelArgs& args_;
+  const CUtensorMap& map_;
+  const int lane_;
+  const bool works_;
+  int chunk_;
+  uint64_t policy_;
+  int request_ = 0;
+  int length_ = 0;
+  const int32_t* pages_ = nullptr;
+  uint32_t stagedParity_ = 0;
+};
+
+}  // namespace dcpscope::cuda

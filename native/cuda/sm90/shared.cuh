@@ -1,0 +1,114 @@
+#pragma once
+#include <cstdint>
+
+#include "cuda/attention.h"
+#include "cuda/plan.h"
+#include "cuda/sm90/async.cuh"
+#include "cuda/sm90/wgmma.cuh"
+
+/**
+ * Shape of the sm_90 kernel. A block of three warpgroups works on 64 query rows. Two of them (left and right) each
+ * hold half of the output columns; a pair of tiles of 64 keys is scored by one of them each, so that one's softmax
+ * runs beside the other's products. The third brings keys.
+ */
+namespace dcpscope::cuda {
+
+constexpr int kKeyDim = 576;
+constexpr int kValueDim = 512;
+constexpr int kRows = 64;
+constexpr int kTile = kPlanTile;
+constexpr int kBoxes = kKeyDim / 64;
+constexpr int kHalf = kValueDim / 2;
+/** The box of rope values. Nothing reads it once its tile is scored: probabilities for the other warpgroup go there. */
+constexpr int kRopeBox = 8;
+constexpr uint32_t kTileBytes = kBoxes * kBoxBytes;
+
+constexpr int kGroupThreads = 128;
+constexpr int kConsumers = 2 * kGroupThreads;
+constexpr int kThreads = 3 * kGroupThreads;
+
+/** Parts of the two tiles that are filled and freed together: left boxes 0 to 3, right boxes 4 to 7, and the rope box with
+ * whoever reads probabilities last. */
+enum Part { kEvenLeft, kEvenRight, kOddRight, kOddLeft, kParts };
+__host__ __device__ constexpr int tileOf(Part part) { return part == kEvenLeft || part == kEvenRight ? 0 : 1; }
+__host__ __device__ constexpr int firstBox(Part part) {
+  return part == kEvenLeft || part == kOddLeft ? 0 : 4;
+}
+__host__ __device__ constexpr bool withRope(Part part) { return part == kEvenRight || part == kOddLeft; }
+
+/** Hardware barriers of the consumers; 0 is __syncthreads. */
+enum Signal { kConsumersMeet = 1, kEvenWeights, kOddWeights, kEvenProbabilities };
+
+struct alignas(1024) SharedMemory {
+  unsigned char q[kTileBytes];
+  unsigned char keys[2][kTileBytes];
+  /** Running maximum of each row, and the factors by which earlier sums shrink, base 2. */
+  float top[kRows];
+  float evenFactor[kRows];
+  float oddFactor[kRows];
+  /** Sums of both warpgroups, of every second segment. */
+  float sum[2][2][kRows];
+  alignas(8) uint64_t queryFull;
+  uint64_t queryFree;
+  uint64_t staged;
+  uint64_t full[kParts];
+  uint64_t free[kParts];
+};
+static_assert(sizeof(SharedMemory) <= 232448);
+
+/** What all blocks know of a launch; device pointers as in AttentionInputs. */
+struct KernelArgs {
+  AttentionInputs inputs;
+  PlanView plan;
+  /** Keys of each planned request, and slots when they are listed: [requests][slotStride]. */
+  const int32_t* lengths;
+  const int32_t* slots;
+  int64_t slotStride;
+  /** Query rows of a planned request, heads of a query token. */
+  int rows;
+  int heads;
+  int rowBlocks;
+  int pageSize;
+  /** Softmax scale and value of one cache unit times log2(e); and what outputs are multiplied with. */
+  float scoreScale;
+  float outScale;
+  bool outFp32;
+  /** Partials of requests that several parts share: [2 * parts * rowBlocks][64] rows of 512, and their base-2 lse. */
+  float* splitOut;
+  float* splitLse;
+  /** Arrivals of parts at a request: [requests * rowBlocks]. */
+  uint32_t* arrivals;
+};
+
+/** A run of tiles of one request that one part works on. */
+struct Segment {
+  int request;
+  int firstTile;
+  int tiles;
+  /** Whether the part has all tiles of the request. */
+  bool whole;
+};
+
+/** Walks through the segments of a part. */
+class Segments {
+ public:
+  __device__ Segments(const KernelArgs& args, int part)
+      : args_(args), at_(args.plan.begin[part]), end_(args.plan.begin[part + 1]) {}
+
+  __device__ bool next(Segment& segment) {
+    if (at_.request > end_.request || (at_.request == end_.request && at_.tile >= end_.tile)) return false;
+    if (at_.request >= args_.plan.requests) return false;
+    const int all = tilesOf(args_.lengths[at_.request]);
+    const int last = at_.request == end_.request ? end_.tile : all;
+    segment = {at_.request, at_.tile, last - at_.tile, last - at_.tile == all};
+    at_ = {at_.request + 1, 0};
+    return true;
+  }
+
+ private:
+  const KernelArgs& args_;
+  TilePlace at_;
+  TilePlace end_;
+};
+
+}  // namespace dcpscope::cuda
