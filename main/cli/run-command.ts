@@ -123,7 +123,7 @@ const result = (
     exitCode: ended.status === 'stopped' ? EXIT.interrupted : summary.check.ok ? EXIT.fine : EXIT.no,
     stdout: json
       ? JSON.stringify({ bundle: bundle.path, ...summary })
-      : summaryText(`${bundle.name} (${ended.status})`, bundle.path, summary),
+      : summaryText(`${bundle.name} (${ended.status})`, bundle.path, summary, manifest?.emulated),
   }
 }
 

@@ -1,20 +1,32 @@
 import type { Progress } from '../../app/protocol/store.ts'
 import type { RunSummary } from '../../app/trace/manifest.ts'
-import { STAGES } from '../../app/trace/stages.ts'
+import { type Provenance, STAGES } from '../../app/trace/stages.ts'
 import { textTable } from './text-table.ts'
 
-/** The summary of a run for a person: facts, then the stages in the order in which they run. */
-export const summaryText = (name: string, bundle: string, summary: RunSummary): string => {
+type Fact = [name: string, value: string]
+
+/**
+ * The summary of a run for a person: facts, with what the manifest says to be `emulated`, then the stages in the order
+ * in which they run.
+ */
+export const summaryText = (name: string, bundle: string, summary: RunSummary, emulated?: string): string => {
   const { check, stepMs } = summary
-  const measured: [string, string][] = [
-    ['throughput', `${rate(summary.tokensPerSecond)}${label(summary)}`],
-    ['step', `p50 ${fixed(stepMs.p50)} ms, p95 ${fixed(stepMs.p95)} ms`],
+  const measured: Fact[] = [
+    ['throughput', `${rate(summary.tokensPerSecond)}${label(summary.provenance)}`],
+    ['step', `${percentiles(stepMs)}${label(summary.provenance)}`],
+    ...(summary.deviceStepMs === undefined
+      ? []
+      : [['device step', `${percentiles(summary.deviceStepMs)}, all ranks in turn`] satisfies Fact]),
+    ...(summary.observerCost === undefined
+      ? []
+      : [['observer', observerText(summary.observerCost)] satisfies Fact]),
     ['check', checkText(check)],
     ['partials', `${check.nanRows} rows with NaN, ${check.emptyRows} rows without keys`],
   ]
-  const facts: [string, string][] = [
+  const facts: Fact[] = [
     ['device', summary.device],
     ['ranks', String(summary.ranks)],
+    ...(emulated === undefined ? [] : [['emulated', emulated] satisfies Fact]),
     ['steps', summary.steps === 0 ? 'none was finished' : String(summary.steps)],
     ...(summary.steps === 0 ? [] : measured),
     ['dropped', String(summary.dropped)],
@@ -28,13 +40,29 @@ export const summaryText = (name: string, bundle: string, summary: RunSummary): 
 const stageTable = (summary: RunSummary): string => {
   const stages = STAGES.flatMap((stage) => {
     const times = summary.stages[stage]
-    return times === undefined ? [] : [[stage, fixed(times.p50Us), fixed(times.p95Us)]]
+    return times === undefined
+      ? []
+      : [[stage, fixed(times.p50Us), fixed(times.p95Us), times.provenance ?? 'measured']]
   })
-  return textTable(['stage', 'p50 us', 'p95 us'], stages).replace(/^/gm, '  ')
+  // A run in which all was measured needs no words for it.
+  const labelled = stages.some(([, , , source]) => source !== 'measured')
+  return textTable(
+    ['stage', 'p50 us', 'p95 us', ...(labelled ? ['source'] : [])],
+    labelled ? stages : stages.map((row) => row.slice(0, 3)),
+  ).replace(/^/gm, '  ')
+}
+
+const percentiles = ({ p50, p95 }: RunSummary['stepMs']): string =>
+  `p50 ${fixed(p50)} ms, p95 ${fixed(p95)} ms`
+
+const observerText = ({ tracedUs, untracedUs }: NonNullable<RunSummary['observerCost']>): string => {
+  const percent = (100 * (tracedUs - untracedUs)) / untracedUs
+  return `${percent < 0 ? '' : '+'}${percent.toFixed(1)}% of a step (${fixed(tracedUs)} us traced, ${fixed(untracedUs)} us untraced)`
 }
 
 /** What stands beside a number that was not measured as it is. */
-const label = ({ provenance }: RunSummary): string => (provenance === 'measured' ? '' : ` (${provenance})`)
+const label = (provenance: Provenance | null): string =>
+  provenance === null || provenance === 'measured' ? '' : ` (${provenance})`
 
 const checkText = (check: RunSummary['check']): string => {
   if (check.maxRelErr === null) return 'nothing was checked'
@@ -51,11 +79,12 @@ export const progressText = ({
   tokensPerSecond,
   lastStepMs,
   maxRelErr,
+  provenance,
 }: Progress): string =>
   [
     `step ${steps}/${totalSteps}`,
-    rate(tokensPerSecond),
-    `${fixed(lastStepMs)} ms a step`,
+    `${rate(tokensPerSecond)}${label(provenance)}`,
+    `${fixed(lastStepMs)} ms a step${label(provenance)}`,
     ...(maxRelErr === null ? [] : [`relative error ${maxRelErr.toExponential(1)}`]),
   ].join('  ')
 

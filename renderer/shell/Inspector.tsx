@@ -7,6 +7,8 @@ export interface InspectorRow {
   readonly value: string
   readonly copy?: string
   readonly note?: string
+  /** Where the value comes from, if it was not measured; copying takes it along. */
+  readonly source?: string | undefined
 }
 
 interface InspectorStore {

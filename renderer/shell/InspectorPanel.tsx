@@ -1,4 +1,6 @@
+import { SourceBadge } from '../controls/SourceBadge.tsx'
 import { formatInt } from '../drawing/format.ts'
+import { withSource } from '../drawing/provenance.ts'
 import { runStateOf } from '../state/run-state.ts'
 import { useSession } from '../state/session.ts'
 import { CopyButton } from './CopyButton.tsx'
@@ -16,8 +18,13 @@ const Row = ({ row }: { readonly row: InspectorRow }) => (
         {row.value}
       </span>
       {row.note === undefined ? null : <span className="inspector-note">{row.note}</span>}
+      <SourceBadge source={row.source} />
     </dd>
-    <CopyButton text={row.copy ?? row.value} what={row.label} className="inspector-copy" />
+    <CopyButton
+      text={withSource(row.copy ?? row.value, row.source)}
+      what={row.label}
+      className="inspector-copy"
+    />
   </div>
 )
 

@@ -1,6 +1,8 @@
 import { useEffect, useState } from 'react'
 import type { DesktopState } from '../../app/protocol/desktop.ts'
+import { SourceBadge } from '../controls/SourceBadge.tsx'
 import { formatBytes, formatInt, formatRate } from '../drawing/format.ts'
+import { sourceNote } from '../drawing/provenance.ts'
 import { type Message, useMessages } from '../state/messages.ts'
 import { runStateOf } from '../state/run-state.ts'
 import { useSession } from '../state/session.ts'
@@ -112,6 +114,7 @@ export const StatusLine = () => {
           {running && progress !== null ? formatRate(progress.tokensPerSecond) : '–'}
         </span>{' '}
         tokens/s
+        <SourceBadge source={running && progress !== null ? sourceNote([progress.provenance]) : undefined} />
       </span>
       <span
         className={dropped !== null && dropped > 0 ? 'status-item status-lost' : 'status-item'}

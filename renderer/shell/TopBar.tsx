@@ -1,3 +1,4 @@
+import { EmulatedNote } from '../controls/EmulatedNote.tsx'
 import { phaseTone, runStateOf } from '../state/run-state.ts'
 import { useSession } from '../state/session.ts'
 import { PanelIcon } from './icons.tsx'
@@ -29,6 +30,7 @@ export const TopBar = () => {
               <span className="topbar-device">{device.name}</span>
             </>
           )}
+          <EmulatedNote emulated={openRun.manifest.emulated} />
         </span>
       )}
       <StepScrubber />

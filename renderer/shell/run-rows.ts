@@ -1,11 +1,60 @@
 import type { RunInfo } from '../../app/protocol/store.ts'
 import { contextLens } from '../../app/run/engine-config.ts'
-import { formatInt, formatNs } from '../drawing/format.ts'
+import type { RunSummary } from '../../app/trace/manifest.ts'
+import { formatInt, formatMs, formatNs, formatRate } from '../drawing/format.ts'
+import { observerShare, observerText } from '../drawing/observer.ts'
+import { placedSource, sourceNote } from '../drawing/provenance.ts'
 import type { RunPhase } from '../state/run-state.ts'
 import type { InspectorRow } from './Inspector.tsx'
 
 /** An ISO time to the second, without letters. */
 const clockText = (iso: string): string => iso.replace('T', ' ').replace(/(\.\d+)?Z$/, '')
+
+const msRow = (label: string, ms: number, source: string | undefined, note?: string): InspectorRow => ({
+  label,
+  value: formatMs(ms),
+  copy: `${ms} ms`,
+  ...(note === undefined ? {} : { note }),
+  source,
+})
+
+/** The numbers of an ended run with what they come from. */
+const summaryRows = ({
+  tokensPerSecond,
+  stepMs,
+  deviceStepMs,
+  observerCost,
+  ...rest
+}: RunSummary): InspectorRow[] => {
+  const source = sourceNote([rest.provenance])
+  return [
+    {
+      label: 'throughput',
+      value: formatRate(tokensPerSecond),
+      copy: String(tokensPerSecond),
+      note: 'tokens/s',
+      source,
+    },
+    msRow('step p50', stepMs.p50, source),
+    msRow('step p95', stepMs.p95, source),
+    ...(deviceStepMs === undefined
+      ? []
+      : [
+          msRow('device p50', deviceStepMs.p50, undefined, 'for all ranks'),
+          msRow('device p95', deviceStepMs.p95, undefined, 'for all ranks'),
+        ]),
+    ...(observerCost === undefined
+      ? []
+      : [
+          {
+            label: 'observer cost',
+            value: observerText(observerCost),
+            copy: String(observerShare(observerCost)),
+            note: 'of an untraced step',
+          },
+        ]),
+  ]
+}
 
 /** What the inspector says of the open run; `phase` as the top bar has it. */
 export const runRows = (
@@ -19,6 +68,7 @@ export const runRows = (
     { label: 'name', value: manifest.name },
     { label: 'status', value: phase },
     ...(manifest.error === undefined ? [] : [{ label: 'error', value: manifest.error }]),
+    ...(manifest.emulated === undefined ? [] : [{ label: 'emulated', value: manifest.emulated }]),
     ...(config.model.preset === undefined ? [] : [{ label: 'model', value: config.model.preset }]),
     { label: 'ranks', value: String(ranks) },
     { label: 'transport', value: config.parallel.comm },
@@ -27,15 +77,26 @@ export const runRows = (
     { label: 'kv type', value: config.cache.kvDtype },
     { label: 'requests', value: formatInt(contexts.length), copy: String(contexts.length) },
     { label: 'steps', value: formatInt(steps), copy: String(steps) },
-    { label: 'traced time', value: formatNs(endNs - startNs), copy: `${endNs - startNs} ns` },
+    {
+      label: 'traced time',
+      value: formatNs(endNs - startNs),
+      copy: `${endNs - startNs} ns`,
+      source: placedSource(manifest),
+    },
     ...(captured.length === 0 ? [] : [{ label: 'captures', value: captured.join(', '), note: 'step/layer' }]),
     ...(summary === undefined
       ? []
       : [
+          ...summaryRows(summary),
           { label: 'provenance', value: summary.provenance },
           { label: 'dropped', value: String(summary.dropped) },
         ]),
-    ...devices.map(({ name, detail }) => ({ label: 'device', value: name, copy: `${name}, ${detail}` })),
+    ...devices.map(({ name, detail }) => ({
+      label: 'device',
+      value: name,
+      copy: `${name}, ${detail}`,
+      note: detail,
+    })),
     { label: 'created', value: clockText(createdAt), copy: createdAt, note: 'UTC' },
     ...(endedAt === undefined
       ? []

@@ -1,26 +1,33 @@
 import type { RunInfo, StoreResult } from '../../app/protocol/store.ts'
 import { formatInt, formatNs, formatRate, formatSci } from '../drawing/format.ts'
+import { sourceNote, sourceOfCode } from '../drawing/provenance.ts'
 import { useSelection } from '../state/selection.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import type { InspectorRow } from './Inspector.tsx'
 
 /** What the inspector says of `step`, where `steps` begins with it; nothing where the step was not traced (yet). */
 export const stepRows = (steps: StoreResult<'steps'>, step: number): InspectorRow[] => {
-  const [found, startNs, wallNs, rate, error, checked] = [
+  const [found, startNs, wallNs, deviceNs, rate, error, checked] = [
     steps.step[0],
     steps.startNs[0],
     steps.wallNs[0],
+    steps.deviceNs[0],
     steps.tokensPerSecond[0],
     steps.maxRelErr[0],
     steps.checkedRows[0],
   ]
   if (found !== step || startNs === undefined || wallNs === undefined || rate === undefined) return []
+  const source = sourceNote([sourceOfCode(steps.provenance[0])])
   const wasChecked = error !== undefined && !Number.isNaN(error)
   return [
     { label: 'step', value: formatInt(step), copy: String(step) },
     { label: 'start', value: `${formatInt(startNs)}\u2009ns`, copy: String(startNs) },
-    { label: 'duration', value: formatNs(wallNs), copy: String(wallNs) },
-    { label: 'throughput', value: formatRate(rate), copy: String(rate), note: 'tokens/s' },
+    { label: 'duration', value: formatNs(wallNs), copy: String(wallNs), source },
+    ...(deviceNs === undefined || deviceNs === wallNs
+      ? []
+      : [{ label: 'device', value: formatNs(deviceNs), copy: String(deviceNs), note: 'for all ranks' }]),
+    { label: 'throughput', value: formatRate(rate), copy: String(rate), note: 'tokens/s', source },
+    ...(steps.graphReplayed[0] === 1 ? [{ label: 'graph', value: 'replayed' }] : []),
     ...(wasChecked ? [{ label: 'largest error', value: formatSci(error), copy: String(error) }] : []),
     { label: 'checked rows', value: formatInt(checked ?? 0), copy: String(checked ?? 0) },
   ]

@@ -1,4 +1,7 @@
-import { formatInt, formatMs, formatRate, formatSci } from '../../drawing/format.ts'
+import { SourceBadge } from '../../controls/SourceBadge.tsx'
+import { formatInt, formatMs, formatRate, formatSci, formatUs } from '../../drawing/format.ts'
+import { observerShare, observerText } from '../../drawing/observer.ts'
+import { sourceNote } from '../../drawing/provenance.ts'
 import type { Figures } from './figures.ts'
 
 interface FigureProps {
@@ -8,12 +11,13 @@ interface FigureProps {
   readonly exact: number | null
   readonly unit?: string
   readonly note?: string | undefined
+  readonly hint?: string
   readonly tone?: 'ok' | 'bad' | undefined
   readonly testId: string
 }
 
-const Figure = ({ label, value, exact, unit, note, tone, testId }: FigureProps) => (
-  <div className="figure">
+const Figure = ({ label, value, exact, unit, note, hint, tone, testId }: FigureProps) => (
+  <div className="figure" title={hint}>
     <span className="figure-label">{label}</span>
     <span
       className={tone === undefined ? 'figure-value num' : `figure-value num figure-${tone}`}
@@ -25,14 +29,10 @@ const Figure = ({ label, value, exact, unit, note, tone, testId }: FigureProps) 
     </span>
     <span className="figure-note">
       {unit ?? ''}
-      {note === undefined ? null : <span className="badge figure-source">{note}</span>}
+      <SourceBadge source={note} />
     </span>
   </div>
 )
-
-/** Where a number that was not measured comes from. */
-const noteOf = ({ provenance }: Figures): string | undefined =>
-  provenance === null || provenance === 'measured' ? undefined : provenance
 
 const NONE = '–'
 
@@ -40,6 +40,8 @@ const NONE = '–'
 export const FigureStrip = ({ figures }: { readonly figures: Figures }) => {
   const { steps, totalSteps, tokensPerSecond, stepMs, stepKind, maxRelErr, checkedRows, checkOk, dropped } =
     figures
+  const { deviceStepMs, observerCost } = figures
+  const source = sourceNote([figures.provenance])
   return (
     <div className="figures">
       <Figure
@@ -54,16 +56,36 @@ export const FigureStrip = ({ figures }: { readonly figures: Figures }) => {
         value={tokensPerSecond === null ? NONE : formatRate(tokensPerSecond)}
         exact={tokensPerSecond}
         unit="tokens/s"
-        note={noteOf(figures)}
+        note={source}
         testId="run-tokens-per-s"
       />
       <Figure
         label={stepKind === 'median' ? 'median step' : 'last step'}
         value={stepMs === null ? NONE : formatMs(stepMs)}
         exact={stepMs}
-        note={noteOf(figures)}
+        note={source}
         testId="run-step-ms"
       />
+      {deviceStepMs === null ? null : (
+        <Figure
+          label="device a step"
+          value={formatMs(deviceStepMs)}
+          exact={deviceStepMs}
+          unit="all ranks in turn"
+          hint="What the device really took for all ranks of the median step"
+          testId="run-device-ms"
+        />
+      )}
+      {observerCost === null ? null : (
+        <Figure
+          label="observer cost"
+          value={observerText(observerCost)}
+          exact={observerShare(observerCost)}
+          unit="of a step"
+          hint={`A traced step takes ${formatUs(observerCost.tracedUs)}, the same step untraced ${formatUs(observerCost.untracedUs)} (medians)`}
+          testId="run-observer-cost"
+        />
+      )}
       <Figure
         label="error against reference"
         value={maxRelErr === null ? NONE : formatSci(maxRelErr)}

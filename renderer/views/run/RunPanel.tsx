@@ -1,6 +1,8 @@
 import { lazy, Suspense } from 'react'
 import type { RunInfo } from '../../../app/protocol/store.ts'
 import { RUN_STATUSES } from '../../../app/trace/manifest.ts'
+import { SourceBadge } from '../../controls/SourceBadge.tsx'
+import { sourceNote } from '../../drawing/provenance.ts'
 import { FolderIcon, PauseIcon, PlayIcon, StopIcon } from '../../shell/icons.tsx'
 import { togglePause } from '../../state/run-actions.ts'
 import { endText, phaseTone, type RunState, runStateOf } from '../../state/run-state.ts'
@@ -72,6 +74,22 @@ const Controls = ({ state, openRun }: { readonly state: RunState; readonly openR
   )
 }
 
+/** What the run runs on, and what of it did not happen as it is shown. */
+const Machine = ({ manifest: { devices, emulated } }: Pick<RunInfo, 'manifest'>) => (
+  <div className="run-machine">
+    {devices.map(({ name, detail }) => (
+      <p key={`${name} ${detail}`} className="quiet">
+        {name}, <span className="num">{detail}</span>
+      </p>
+    ))}
+    {emulated === undefined ? null : (
+      <p className="run-emulated selectable" data-testid="run-emulated">
+        <SourceBadge source="emulated" /> {emulated}
+      </p>
+    )}
+  </div>
+)
+
 const fractionOf = (state: RunState, steps: number, total: number): number =>
   state.phase === 'filling' ? (state.fraction ?? 0) : total === 0 ? 0 : steps / total
 
@@ -83,8 +101,7 @@ const Measured = ({ openRun, state }: { readonly openRun: RunInfo; readonly stat
   const some = openRun.steps > 0
   const totals = useAnswer(
     'query',
-    some && summary === undefined ? { run, sql: TOTALS_SQL, limit: 1 } : null,
-    String(progress === null),
+    some && summary === undefined && progress === null ? { run, sql: TOTALS_SQL, limit: 1 } : null,
   )
   const again = String(openRun.steps)
   const steps = useAnswer('steps', some ? { run, from: 0, max: MOST_POINTS } : null, again)
@@ -101,6 +118,7 @@ const Measured = ({ openRun, state }: { readonly openRun: RunInfo; readonly stat
       <div className="run-progress">
         <span style={{ width: `${100 * fractionOf(state, figures.steps, figures.totalSteps)}%` }} />
       </div>
+      <Machine manifest={openRun.manifest} />
       <FigureStrip figures={figures} />
       {problem === null ? null : (
         <p className="run-problem" role="alert">
@@ -109,7 +127,8 @@ const Measured = ({ openRun, state }: { readonly openRun: RunInfo; readonly stat
       )}
       <section className="run-part" aria-label="Throughput over the steps">
         <h3>
-          Throughput over the steps <span className="field-unit">tokens/s</span>
+          Throughput over the steps <span className="field-unit">tokens/s</span>{' '}
+          <SourceBadge source={sourceNote([figures.provenance])} />
         </h3>
         <div className="run-chart">
           {steps.answer === null ? null : (

@@ -1,6 +1,8 @@
 import type { StoreResult } from '../../../app/protocol/store.ts'
 import { STAGES } from '../../../app/trace/stages.ts'
+import { SourceBadge } from '../../controls/SourceBadge.tsx'
 import { formatPercent, formatUs } from '../../drawing/format.ts'
+import { sourceNote } from '../../drawing/provenance.ts'
 import { stageColour } from '../../theme/colours.ts'
 import { useTheme } from '../../theme/use-theme.ts'
 
@@ -8,7 +10,15 @@ const ORDER: ReadonlyMap<string, number> = new Map(STAGES.map((stage, i) => [sta
 
 type Row = StoreResult<'stages'>[number]
 
-const StageRow = ({ row, most }: { readonly row: Row; readonly most: number }) => {
+interface RowProps {
+  readonly row: Row
+  /** Largest share of a stage. */
+  readonly most: number
+  /** Whether there is a column for where numbers come from. */
+  readonly labelled: boolean
+}
+
+const StageRow = ({ row, most, labelled }: RowProps) => {
   const theme = useTheme()
   const stage = STAGES.find((known) => known === row.stage)
   const colour = stage === undefined ? 'var(--text-2)' : stageColour(stage, theme)
@@ -19,6 +29,11 @@ const StageRow = ({ row, most }: { readonly row: Row; readonly most: number }) =
         <span className="stage-swatch" style={{ background: colour }} />
         {row.stage}
       </th>
+      {labelled ? (
+        <td className="stage-source">
+          <SourceBadge source={sourceNote(row.sources)} />
+        </td>
+      ) : null}
       <td className="num" title={`${row.p50Us} µs`}>
         {formatUs(row.p50Us)}
       </td>
@@ -45,11 +60,14 @@ const StageRow = ({ row, most }: { readonly row: Row; readonly most: number }) =
 export const StageTable = ({ stages }: { readonly stages: readonly Row[] }) => {
   const order = (stage: string): number => ORDER.get(stage) ?? ORDER.size
   const most = Math.max(0, ...stages.map(({ share }) => share))
+  const source = sourceNote(stages.flatMap(({ sources }) => sources))
+  const labelled = source !== undefined
   return (
     <table className="stage-table" data-testid="stage-table">
       <thead>
         <tr>
           <th scope="col">Stage</th>
+          {labelled ? <th scope="col" aria-label="Where the numbers come from" /> : null}
           <th scope="col" className="num">
             p50
           </th>
@@ -57,7 +75,7 @@ export const StageTable = ({ stages }: { readonly stages: readonly Row[] }) => {
             p95
           </th>
           <th scope="col" className="num" title="of the ranks' time">
-            share
+            share <SourceBadge source={source} />
           </th>
           <th scope="col" className="stage-bar-head" aria-label="Share of the ranks' time" />
         </tr>
@@ -66,7 +84,7 @@ export const StageTable = ({ stages }: { readonly stages: readonly Row[] }) => {
         {[...stages]
           .sort((a, b) => order(a.stage) - order(b.stage))
           .map((row) => (
-            <StageRow key={row.stage} row={row} most={most} />
+            <StageRow key={row.stage} row={row} most={most} labelled={labelled} />
           ))}
       </tbody>
     </table>

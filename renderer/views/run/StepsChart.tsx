@@ -1,6 +1,8 @@
 import { Line, LineChart, ReferenceLine, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts'
 import type { StoreResult } from '../../../app/protocol/store.ts'
+import { SourceBadge } from '../../controls/SourceBadge.tsx'
 import { formatInt, formatMs, formatRate, formatSci } from '../../drawing/format.ts'
+import { sourceNote, sourceOfCode } from '../../drawing/provenance.ts'
 import { useSelection } from '../../state/selection.ts'
 
 type Steps = StoreResult<'steps'>
@@ -9,15 +11,21 @@ interface Point {
   readonly step: number
   readonly tokensPerSecond: number
   readonly wallMs: number
+  readonly deviceMs: number
+  readonly graph: boolean
+  readonly source: string | undefined
   readonly maxRelErr: number
 }
 
-const pointsOf = ({ step, tokensPerSecond, wallNs, maxRelErr }: Steps): Point[] =>
-  Array.from(step, (s, i) => ({
-    step: s,
-    tokensPerSecond: tokensPerSecond[i] ?? Number.NaN,
-    wallMs: (wallNs[i] ?? Number.NaN) / 1e6,
-    maxRelErr: maxRelErr[i] ?? Number.NaN,
+const pointsOf = (steps: Steps): Point[] =>
+  Array.from(steps.step, (step, i) => ({
+    step,
+    tokensPerSecond: steps.tokensPerSecond[i] ?? Number.NaN,
+    wallMs: (steps.wallNs[i] ?? Number.NaN) / 1e6,
+    deviceMs: (steps.deviceNs[i] ?? Number.NaN) / 1e6,
+    graph: steps.graphReplayed[i] === 1,
+    source: sourceNote([sourceOfCode(steps.provenance[i])]),
+    maxRelErr: steps.maxRelErr[i] ?? Number.NaN,
   }))
 
 const StepCard = ({ payload }: { readonly payload?: readonly { readonly payload?: Point }[] }) => {
@@ -25,9 +33,17 @@ const StepCard = ({ payload }: { readonly payload?: readonly { readonly payload?
   if (point === undefined) return null
   return (
     <div className="chart-card num">
-      <p>step {formatInt(point.step)}</p>
-      <p>{formatRate(point.tokensPerSecond)} tokens/s</p>
-      <p>{formatMs(point.wallMs)}</p>
+      <p>
+        step {formatInt(point.step)}
+        {point.graph ? ', graph replay' : ''}
+      </p>
+      <p>
+        {formatRate(point.tokensPerSecond)} tokens/s <SourceBadge source={point.source} />
+      </p>
+      <p>
+        {formatMs(point.wallMs)} <SourceBadge source={point.source} />
+      </p>
+      {point.deviceMs === point.wallMs ? null : <p>{formatMs(point.deviceMs)} on the device, all ranks</p>}
       {Number.isNaN(point.maxRelErr) ? null : <p>error {formatSci(point.maxRelErr)}</p>}
     </div>
   )

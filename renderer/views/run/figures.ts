@@ -1,4 +1,5 @@
 import type { Progress, RunInfo, StoreResult } from '../../../app/protocol/store.ts'
+import type { RunSummary } from '../../../app/trace/manifest.ts'
 import { PROVENANCES, type Provenance } from '../../../app/trace/stages.ts'
 
 /** Numbers of the open run; null where none is known. */
@@ -9,6 +10,9 @@ export interface Figures {
   readonly stepMs: number | null
   /** Whether stepMs is the median of the run or its last step. */
   readonly stepKind: 'median' | 'last'
+  /** What the device took for all ranks in turn; null where ranks run at once, or while it is not known. */
+  readonly deviceStepMs: number | null
+  readonly observerCost: NonNullable<RunSummary['observerCost']> | null
   readonly maxRelErr: number | null
   readonly checkedRows: number
   readonly events: number | null
@@ -20,8 +24,9 @@ export interface Figures {
 
 /** Query for what a bundle without a summary says; one row. */
 export const TOTALS_SQL =
-  'SELECT count(*)::DOUBLE, sum(tokens)::DOUBLE / (sum(wall_ns)::DOUBLE / 1e9), median(wall_ns)::DOUBLE / 1e6, ' +
-  'max(max_rel_err)::DOUBLE, sum(checked_rows)::DOUBLE, any_value(provenance) FROM steps'
+  'SELECT count(*)::DOUBLE, sum(tokens)::DOUBLE / sum(tokens / tokens_per_s), median(wall_ns)::DOUBLE / 1e6, ' +
+  'max(max_rel_err)::DOUBLE, sum(checked_rows)::DOUBLE, mode(provenance), ' +
+  '(median(device_ns) FILTER (WHERE device_ns <> wall_ns))::DOUBLE / 1e6 FROM steps'
 
 const numberOf = (value: unknown): number | null =>
   typeof value === 'number' && !Number.isNaN(value) ? value : typeof value === 'bigint' ? Number(value) : null
@@ -43,6 +48,8 @@ export const figuresOf = (
       tokensPerSecond: summary.tokensPerSecond,
       stepMs: summary.stepMs.p50,
       stepKind: 'median',
+      deviceStepMs: summary.deviceStepMs?.p50 ?? null,
+      observerCost: summary.observerCost ?? null,
       maxRelErr: summary.check.maxRelErr,
       checkedRows: summary.check.checkedRows,
       events: progress?.events ?? null,
@@ -57,11 +64,13 @@ export const figuresOf = (
       tokensPerSecond: progress.steps === 0 ? null : progress.tokensPerSecond,
       stepMs: progress.steps === 0 ? null : progress.lastStepMs,
       stepKind: 'last',
+      deviceStepMs: null,
+      observerCost: null,
       maxRelErr: progress.maxRelErr,
       checkedRows: progress.checkedRows,
       events: progress.events,
       dropped: progress.dropped,
-      provenance: provenanceOf(totals?.rows[0]?.[5]),
+      provenance: progress.provenance,
       checkOk: null,
     }
   const [row = []] = totals?.rows ?? []
@@ -71,6 +80,8 @@ export const figuresOf = (
     tokensPerSecond: numberOf(row[1]),
     stepMs: numberOf(row[2]),
     stepKind: 'median',
+    deviceStepMs: numberOf(row[6]),
+    observerCost: null,
     maxRelErr: numberOf(row[3]),
     checkedRows: numberOf(row[4]) ?? 0,
     events: null,

@@ -7,6 +7,8 @@ import { useRested } from './use-rested.ts'
 interface Props {
   readonly run: string
   readonly item: HoveredItem
+  /** Where the places of spans in time come from, if they were not measured. */
+  readonly placed: string | undefined
   readonly x: number
   readonly y: number
   /** Size of the plot, so that the card stays inside. */
@@ -18,7 +20,7 @@ interface Props {
 const REST_MS = 60
 
 /** Exact numbers of what is under the pointer: all columns of a span, or what was merged. */
-export const HoverCard = ({ run, item, x, y, width, height }: Props) => {
+export const HoverCard = ({ run, item, placed, x, y, width, height }: Props) => {
   const rested = useRested(`${item.rank} ${item.startNs}`, REST_MS)
   const single = item.count === 1 && rested
   const { answer } = useAnswer('spanAt', single ? { run, rank: item.rank, atNs: item.startNs } : null)
@@ -35,7 +37,7 @@ export const HoverCard = ({ run, item, x, y, width, height }: Props) => {
         translate: `${x > width * 0.6 ? 'calc(-100% - 14px)' : '14px'} ${y > height * 0.5 ? 'calc(-100% - 8px)' : '14px'}`,
       }}
     >
-      <FactList facts={exact ? spanFacts(item.rank, span) : itemFacts(item)} />
+      <FactList facts={exact ? spanFacts(item.rank, span, placed) : itemFacts(item, placed)} />
     </div>
   )
 }

@@ -1,11 +1,20 @@
 import { memo } from 'react'
 import type { Stage } from '../../../app/trace/stages.ts'
+import { SourceBadge } from '../../controls/SourceBadge.tsx'
 import { formatPercent } from '../../drawing/format.ts'
 import { stageColour } from '../../theme/colours.ts'
 import { useTheme } from '../../theme/use-theme.ts'
 
+export interface LegendStage {
+  readonly stage: Stage
+  readonly share: number
+  readonly waitShare: number
+  /** Where its durations come from, if they were not measured. */
+  readonly source: string | undefined
+}
+
 interface Props {
-  readonly stages: readonly { readonly stage: Stage; readonly share: number; readonly waitShare: number }[]
+  readonly stages: readonly LegendStage[]
   readonly dimmed: ReadonlySet<Stage>
   readonly toggle: (stage: Stage) => void
 }
@@ -15,18 +24,19 @@ export const Legend = memo(({ stages, dimmed, toggle }: Props) => {
   const theme = useTheme()
   return (
     <fieldset className="timeline-legend" aria-label="Stages">
-      {stages.map(({ stage, share, waitShare }) => (
+      {stages.map(({ stage, share, waitShare, source }) => (
         <button
           key={stage}
           type="button"
           className="timeline-stage"
           aria-pressed={!dimmed.has(stage)}
-          title={`${stage}: ${formatPercent(share)} of the ranks' time${waitShare > 0 ? `, ${formatPercent(waitShare)} of it waiting` : ''}. Click to ${dimmed.has(stage) ? 'show' : 'dim'}.`}
+          title={`${stage}: ${formatPercent(share)} of the ranks' time${waitShare > 0 ? `, ${formatPercent(waitShare)} of it waiting` : ''}${source === undefined ? '' : `, ${source}`}. Click to ${dimmed.has(stage) ? 'show' : 'dim'}.`}
           onClick={() => toggle(stage)}
         >
           <span className="timeline-swatch" style={{ background: stageColour(stage, theme) }} />
           {stage}
           <span className="num">{formatPercent(share)}</span>
+          <SourceBadge source={source} />
         </button>
       ))}
       {stages.some((s) => s.waitShare > 0) ? (

@@ -1,6 +1,7 @@
 import { useRef, useState } from 'react'
 import { useCanvas } from '../../drawing/canvas.ts'
 import { formatNs } from '../../drawing/format.ts'
+import { sourceNote, withSource } from '../../drawing/provenance.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useTheme } from '../../theme/use-theme.ts'
 import { drawTimeline } from './draw.ts'
@@ -27,6 +28,8 @@ interface Props {
   readonly stepPart: TimeRange | null
   /** The selected span as the store has it. */
   readonly span: HoveredItem | null
+  /** Where the places of spans in time come from, if they were not measured. */
+  readonly placed: string | undefined
   readonly setWidth: (width: number) => void
   readonly onTrouble: (sentence: string | null) => void
 }
@@ -37,7 +40,7 @@ const MARK_SLACK = 5
 const selectedText = (item: HoveredItem | null): string =>
   item === null
     ? ''
-    : `${item.stage} of rank ${item.rank}, step ${item.step}${item.layer < 0 ? '' : `, layer ${item.layer}`}, ${formatNs(item.durNs)}`
+    : `${item.stage} of rank ${item.rank}, step ${item.step}${item.layer < 0 ? '' : `, layer ${item.layer}`}, ${withSource(formatNs(item.durNs), sourceNote(item.sources))}`
 
 export const TimelineCanvas = (props: Props) => {
   const { run, ranks, lookControl, control, pieces, steps, span, setWidth } = props
@@ -139,6 +142,7 @@ export const TimelineCanvas = (props: Props) => {
         <HoverCard
           run={run}
           item={hovered}
+          placed={props.placed}
           x={pointer.x}
           y={pointer.y}
           width={size.width}

@@ -3,6 +3,7 @@ import './timeline.css'
 import { useCallback, useMemo, useState } from 'react'
 import type { RunInfo } from '../../../app/protocol/store.ts'
 import { STAGES, type Stage } from '../../../app/trace/stages.ts'
+import { placedSource, sourceNote } from '../../drawing/provenance.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useSession } from '../../state/session.ts'
 import { useAnswer } from '../../state/use-answer.ts'
@@ -87,7 +88,8 @@ const Timeline = ({ open }: { readonly open: RunInfo }) => {
   // The answer to an earlier question belongs to another span.
   const isNow = found.answer?.params.rank === rank && found.answer.params.atNs === timeNs
   const span = isNow ? (found.answer?.data ?? null) : null
-  useTimelineInspector(run, look, rank, span)
+  const placed = placedSource(open.manifest)
+  useTimelineInspector(run, look, rank, span, placed)
 
   const spanItem = useMemo(
     () => (span === null || rank === null ? null : itemOfSpan(rank, span)),
@@ -95,8 +97,8 @@ const Timeline = ({ open }: { readonly open: RunInfo }) => {
   )
   const legend = useMemo(
     () =>
-      (stages.answer?.data ?? []).flatMap(({ stage, share, waitShare }) =>
-        isStage(stage) ? [{ stage, share, waitShare }] : [],
+      (stages.answer?.data ?? []).flatMap(({ stage, share, waitShare, sources }) =>
+        isStage(stage) ? [{ stage, share, waitShare, source: sourceNote(sources) }] : [],
       ),
     [stages.answer],
   )
@@ -122,7 +124,13 @@ const Timeline = ({ open }: { readonly open: RunInfo }) => {
   const error = tiles.error ?? steps.error ?? stages.error ?? found.error ?? trouble
   return (
     <section className="timeline" aria-label="Timeline">
-      <Toolbar control={control} live={live} loading={tiles.loading} hiddenStep={hiddenStep} />
+      <Toolbar
+        control={control}
+        live={live}
+        loading={tiles.loading}
+        hiddenStep={hiddenStep}
+        emulated={open.manifest.emulated}
+      />
       <Legend stages={legend} dimmed={look.dimmed} toggle={toggle} />
       {error === null ? null : (
         <p className="timeline-error" role="alert">
@@ -138,6 +146,7 @@ const Timeline = ({ open }: { readonly open: RunInfo }) => {
         steps={stepColumns}
         stepPart={stepPart}
         span={spanItem}
+        placed={placed}
         setWidth={setWidth}
         onTrouble={setTrouble}
       />

@@ -1,3 +1,4 @@
+import { EmulatedNote } from '../../controls/EmulatedNote.tsx'
 import { formatNs } from '../../drawing/format.ts'
 import type { TimeRange } from './range.ts'
 import type { RangeControl } from './use-range.ts'
@@ -8,9 +9,11 @@ interface Props {
   readonly loading: boolean
   /** The selected step where it is out of sight. */
   readonly hiddenStep: { readonly step: number; readonly part: TimeRange } | null
+  /** What of the run did not happen as it is shown. */
+  readonly emulated: string | undefined
 }
 
-export const Toolbar = ({ control, live, loading, hiddenStep }: Props) => {
+export const Toolbar = ({ control, live, loading, hiddenStep, emulated }: Props) => {
   const { range } = control
   return (
     <div className="toolbar timeline-toolbar" role="toolbar" aria-label="Timeline">
@@ -74,6 +77,7 @@ export const Toolbar = ({ control, live, loading, hiddenStep }: Props) => {
         <span className="num">{formatNs(range.endNs)}</span>
         <span className="quiet"> ({formatNs(range.endNs - range.startNs)})</span>
       </span>
+      <EmulatedNote emulated={emulated} />
       <span className="timeline-loading quiet" role="status">
         {loading ? 'loading' : ''}
       </span>

@@ -1,6 +1,7 @@
 import type { StoreResult } from '../../../app/protocol/store.ts'
 import { STAGES } from '../../../app/trace/stages.ts'
 import { formatBytes, formatInt, formatNs, formatPercent, formatRate } from '../../drawing/format.ts'
+import { sourceNote } from '../../drawing/provenance.ts'
 import type { HoveredItem } from './scene.ts'
 
 export type Span = NonNullable<StoreResult<'spanAt'>>
@@ -11,6 +12,8 @@ export interface SpanFact {
   /** What copying gives: the exact number. */
   readonly copy: string
   readonly note?: string
+  /** Where the number comes from, if it was not measured. */
+  readonly source?: string
 }
 
 const fact = (label: string, value: string, copy: string | number, note?: string): SpanFact => ({
@@ -20,23 +23,30 @@ const fact = (label: string, value: string, copy: string | number, note?: string
   ...(note === undefined ? {} : { note }),
 })
 
+/** The same facts about numbers that come from `sources`. */
+const from = (sources: readonly string[], facts: readonly SpanFact[]): SpanFact[] => {
+  const source = sourceNote(sources)
+  return facts.map((known) => (source === undefined ? known : { ...known, source }))
+}
+
 const layerText = (layer: number): string => (layer < 0 ? 'whole step' : String(layer))
 
-/** What an item of a tile says by itself; `count` > 1 items say that they are merged. */
-export const itemFacts = (item: HoveredItem): SpanFact[] => [
+/**
+ * What an item of a tile says by itself; `count` > 1 items say that they are merged. `placed` says where the starts of
+ * the run's spans come from, if they were not measured.
+ */
+export const itemFacts = (item: HoveredItem, placed?: string): SpanFact[] => [
   fact('stage', item.count > 1 ? `mostly ${item.stage}` : item.stage, item.stage),
   fact('rank', String(item.rank), item.rank),
   fact(item.count > 1 ? 'from step' : 'step', String(item.step), item.step),
   ...(item.count > 1 ? [] : [fact('layer', layerText(item.layer), item.layer)]),
-  fact('start', `${formatInt(item.startNs)}\u2009ns`, item.startNs),
-  fact('duration', formatNs(item.durNs), item.durNs, `${formatInt(item.durNs)} ns`),
-  ...(item.count > 1
-    ? [
-        fact('merged', `${formatInt(item.count)} spans`, item.count),
-        fact('covered', formatNs(item.busyNs), item.busyNs),
-      ]
-    : []),
-  ...(item.waitNs > 0 ? [fact('waiting', formatNs(item.waitNs), item.waitNs)] : []),
+  ...(item.count > 1 ? [fact('merged', `${formatInt(item.count)} spans`, item.count)] : []),
+  ...from([placed ?? 'measured'], [fact('start', `${formatInt(item.startNs)}\u2009ns`, item.startNs)]),
+  ...from(item.sources, [
+    fact('duration', formatNs(item.durNs), item.durNs, `${formatInt(item.durNs)} ns`),
+    ...(item.count > 1 ? [fact('covered', formatNs(item.busyNs), item.busyNs)] : []),
+    ...(item.waitNs > 0 ? [fact('waiting', formatNs(item.waitNs), item.waitNs)] : []),
+  ]),
 ]
 
 /** Waiting for the last rank to enter a collective, and what is left for the transfer; null outside collectives. */
@@ -47,8 +57,8 @@ export const waitOf = (span: Span): { waitNs: number; transferNs: number } | nul
   return { waitNs, transferNs: Math.max(0, span.startNs + span.durNs - lastEnterNs) }
 }
 
-/** Every number of one span, exact values for copying. */
-export const spanFacts = (rank: number, span: Span): SpanFact[] => {
+/** Every number of one span, exact values for copying; `placed` as for an item. */
+export const spanFacts = (rank: number, span: Span, placed?: string): SpanFact[] => {
   const seconds = span.durNs / 1e9
   const waited = waitOf(span)
   const moving = waited === null ? seconds : waited.transferNs / 1e9
@@ -57,48 +67,37 @@ export const spanFacts = (rank: number, span: Span): SpanFact[] => {
     fact('rank', String(rank), rank),
     fact('step', String(span.step), span.step),
     fact('layer', layerText(span.layer), span.layer),
-    fact('start', `${formatInt(span.startNs)}\u2009ns`, span.startNs),
-    fact('duration', formatNs(span.durNs), span.durNs),
-    ...(waited === null
-      ? []
-      : [
-          fact('waiting', formatNs(waited.waitNs), waited.waitNs),
-          fact('transfer', formatNs(waited.transferNs), waited.transferNs),
-        ]),
-    ...(span.bytes === 0
-      ? []
-      : [
-          fact('bytes', formatBytes(span.bytes), span.bytes),
-          ...(moving > 0
-            ? [
-                fact(
-                  'bandwidth',
-                  `${formatRate(span.bytes / moving / 1e9)}\u2009GB/s`,
-                  span.bytes / moving / 1e9,
-                ),
-              ]
-            : []),
-        ]),
-    ...(span.flops === 0
-      ? []
-      : [
-          fact('operations', formatInt(span.flops), span.flops, 'flop'),
-          ...(seconds > 0
-            ? [
-                fact(
-                  'rate',
-                  `${formatRate(span.flops / seconds / 1e9)}\u2009GFLOP/s`,
-                  span.flops / seconds / 1e9,
-                ),
-              ]
-            : []),
-        ]),
+    ...from([placed ?? 'measured'], [fact('start', `${formatInt(span.startNs)}\u2009ns`, span.startNs)]),
+    ...from([span.provenance], timeFacts(span)),
+    ...(span.bytes === 0 ? [] : [fact('bytes', formatBytes(span.bytes), span.bytes)]),
+    ...(span.flops === 0 ? [] : [fact('operations', formatInt(span.flops), span.flops, 'flop')]),
+    ...from(
+      [span.provenance],
+      [
+        ...(moving > 0 ? rateFact('bandwidth', span.bytes / moving / 1e9, 'GB/s') : []),
+        ...(seconds > 0 ? rateFact('rate', span.flops / seconds / 1e9, 'GFLOP/s') : []),
+      ],
+    ),
     ...(span.collectiveSeq === null
       ? []
       : [fact('collective', `#${span.collectiveSeq}`, span.collectiveSeq)]),
-    ...(span.provenance === 'measured' ? [] : [fact('provenance', span.provenance, span.provenance)]),
   ]
 }
+
+const timeFacts = (span: Span): SpanFact[] => {
+  const waited = waitOf(span)
+  const duration = fact('duration', formatNs(span.durNs), span.durNs)
+  if (waited === null) return [duration]
+  return [
+    duration,
+    fact('waiting', formatNs(waited.waitNs), waited.waitNs),
+    fact('transfer', formatNs(waited.transferNs), waited.transferNs),
+  ]
+}
+
+/** Nothing where there was nothing to move or compute. */
+const rateFact = (label: string, value: number, unit: string): SpanFact[] =>
+  value === 0 ? [] : [fact(label, `${formatRate(value)}\u2009${unit}`, value)]
 
 /** Totals of a marked area by stage. */
 export interface AreaRow {
@@ -111,24 +110,32 @@ export interface AreaRow {
   readonly provenance: string
 }
 
-export const areaFacts = (rows: readonly AreaRow[], durNs: number, ranks: number): SpanFact[] => {
+/** Totals of an area of `durNs` on so many ranks; `placed` as for an item. */
+export const areaFacts = (
+  rows: readonly AreaRow[],
+  durNs: number,
+  ranks: number,
+  placed?: string,
+): SpanFact[] => {
   const total = rows.reduce((sum, row) => sum + row.totalNs, 0)
   const waiting = rows.reduce((sum, row) => sum + row.waitNs, 0)
   /** Share of the ranks' time in the area. */
   const ofRanks = (ns: number): string => formatPercent(ns / Math.max(1, durNs * ranks))
-  const sources = [...new Set(rows.flatMap((row) => row.provenance.split(', ')))]
+  const sources = rows.flatMap((row) => row.provenance.split(', '))
   return [
-    fact('time', formatNs(durNs), durNs),
+    ...from([placed ?? 'measured'], [fact('time', formatNs(durNs), durNs)]),
     fact('ranks', String(ranks), ranks),
-    fact('in spans', formatNs(total), total, ofRanks(total)),
-    ...(waiting > 0 ? [fact('waiting', formatNs(waiting), waiting, ofRanks(waiting))] : []),
-    ...rows.flatMap((row) => [
-      fact(row.stage, formatNs(row.totalNs), row.totalNs, `in ${formatInt(row.spans)}`),
-      ...(row.waitNs > 0 ? [fact('of it waiting', formatNs(row.waitNs), row.waitNs)] : []),
-    ]),
-    ...(sources.every((source) => source === 'measured')
-      ? []
-      : [fact('provenance', sources.join(', '), sources.join(', '))]),
+    ...from(sources, [fact('in spans', formatNs(total), total, ofRanks(total))]),
+    ...from(
+      rows.filter(({ waitNs }) => waitNs > 0).flatMap((row) => row.provenance.split(', ')),
+      waiting > 0 ? [fact('waiting', formatNs(waiting), waiting, ofRanks(waiting))] : [],
+    ),
+    ...rows.flatMap((row) =>
+      from(row.provenance.split(', '), [
+        fact(row.stage, formatNs(row.totalNs), row.totalNs, `in ${formatInt(row.spans)}`),
+        ...(row.waitNs > 0 ? [fact('of it waiting', formatNs(row.waitNs), row.waitNs)] : []),
+      ]),
+    ),
   ]
 }
 

@@ -1,4 +1,5 @@
 import { STAGES } from '../../../app/trace/stages.ts'
+import { sourcesOfBits } from '../../drawing/provenance.ts'
 import { type Lanes, rankAtY } from './lanes.ts'
 import { type TimeRange, timeAtX } from './range.ts'
 import type { HoveredItem } from './scene.ts'
@@ -20,6 +21,7 @@ const itemOf = (tile: SpanTile, i: number): HoveredItem | null => {
     step: tile.step[i] ?? 0,
     layer: tile.layer[i] ?? -1,
     count: tile.count[i] ?? 1,
+    sources: sourcesOfBits(tile.sources[i] ?? 0),
   }
 }
 

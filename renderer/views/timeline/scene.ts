@@ -24,6 +24,8 @@ export interface HoveredItem {
   readonly layer: number
   /** More than 1: so many spans merged. */
   readonly count: number
+  /** Where the duration comes from: one provenance, or all of the merged spans. */
+  readonly sources: readonly string[]
 }
 
 /** All that a drawing depends on. */

@@ -32,6 +32,7 @@ export const itemOfSpan = (rank: number, span: Span): HoveredItem | null => {
     step,
     layer,
     count: 1,
+    sources: [span.provenance],
   }
 }
 

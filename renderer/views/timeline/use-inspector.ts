@@ -4,19 +4,23 @@ import { useAnswer } from '../../state/use-answer.ts'
 import { areaFacts, areaRows, areaSql, type Span, spanFacts } from './facts.ts'
 import type { Look } from './look.ts'
 
-const markRows = (marks: readonly number[]): InspectorRow[] =>
+const markRows = (marks: readonly number[], source: string | undefined): InspectorRow[] =>
   marks.map((ns, i) => {
     const before = marks[i - 1]
-    const row = { label: `mark ${i + 1}`, value: formatNs(ns), copy: String(Math.round(ns)) }
+    const row = { label: `mark ${i + 1}`, value: formatNs(ns), copy: String(Math.round(ns)), source }
     return before === undefined ? row : { ...row, note: `+${formatNs(ns - before)}` }
   })
 
-/** Puts the marked area, or else the selected span, and the marks into the inspector. */
+/**
+ * Puts the marked area, or else the selected span, and the marks into the inspector. `placed` says where the places of
+ * spans in time come from, if they were not measured.
+ */
 export const useTimelineInspector = (
   run: string | null,
   { area, marks }: Look,
   rank: number | null,
   span: Span | null,
+  placed: string | undefined,
 ): void => {
   const totals = useAnswer(
     'query',
@@ -29,11 +33,19 @@ export const useTimelineInspector = (
     if (area !== null) {
       const rows = totals.answer === null ? [] : areaRows(totals.answer.data)
       const trouble = totals.error === null ? [] : [{ label: 'totals', value: totals.error }]
-      return [...areaFacts(rows, durNs, area.ranks.length), ...trouble]
+      return [...areaFacts(rows, durNs, area.ranks.length, placed), ...trouble]
     }
-    return span === null || rank === null ? [] : spanFacts(rank, span)
+    return span === null || rank === null ? [] : spanFacts(rank, span, placed)
   }
-  const rows = [...about(), ...markRows(marks)]
+  const rows = [...about(), ...markRows(marks, placed)]
   const title = area !== null ? `Area, ${formatNs(durNs)}` : span !== null ? 'Span' : 'Marks'
-  useInspector(title, rows.length === 0 ? null : rows, [area, totals.answer, totals.error, rank, span, marks])
+  useInspector(title, rows.length === 0 ? null : rows, [
+    area,
+    totals.answer,
+    totals.error,
+    rank,
+    span,
+    marks,
+    placed,
+  ])
 }

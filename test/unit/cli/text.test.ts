@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { csv } from '../../../main/cli/csv.ts'
 import { parseGpus } from '../../../main/cli/doctor-command.ts'
 import { jsonProblem } from '../../../main/cli/json-problem.ts'
-import { summaryText } from '../../../main/cli/run-text.ts'
+import { progressText, summaryText } from '../../../main/cli/run-text.ts'
 import { textTable } from '../../../main/cli/text-table.ts'
 
 describe('where a text stops being JSON', () => {
@@ -126,6 +126,51 @@ describe('the summary of a run', () => {
     expect(text).toContain('1,235 tokens/s (scaled)')
     expect(text).toContain('FAILED, 1,000 (row, head) pairs against the fp64 reference')
     expect(text.indexOf('metadata')).toBeLessThan(text.indexOf('merge'))
+  })
+
+  it('of ranks that took turns names what is emulated, beside each number and in a sentence', () => {
+    const text = summaryText(
+      'run',
+      '/b.dcp',
+      {
+        ...summary,
+        provenance: 'emulated',
+        deviceStepMs: { p50: 12, p95: 13 },
+        observerCost: { tracedUs: 1010, untracedUs: 1000, ratio: 1.01 },
+        stages: { ...summary.stages, merge: { p50Us: 1.5, p95Us: 120, provenance: 'emulated' } },
+      },
+      'Ranks took turns.',
+    )
+    expect(text).toContain('tokens/s (emulated)')
+    expect(text).toContain('p95 12.3 ms (emulated)')
+    expect(text).toContain('device step  p50 12.0 ms, p95 13.0 ms, all ranks in turn')
+    expect(text).toContain('+1.0% of a step (1010 us traced, 1000 us untraced)')
+    expect(text).toContain('Ranks took turns.')
+    expect(text).toMatch(/merge +1\.50 +120 +emulated/)
+    expect(text).toMatch(/metadata +1\.00 +2\.00 +measured/)
+  })
+
+  it('has no column for where stages come from when all were measured', () => {
+    expect(summaryText('run', '/b.dcp', summary)).not.toContain('source')
+  })
+
+  it('says while it goes on what is not measured', () => {
+    const progress = {
+      id: 'r',
+      status: 'running',
+      steps: 3,
+      totalSteps: 9,
+      tokensPerSecond: 1234,
+      lastStepMs: 2,
+      provenance: 'emulated',
+      maxRelErr: null,
+      checkedRows: 0,
+      endNs: 0,
+      events: 0,
+      dropped: 0,
+    } as const
+    expect(progressText(progress)).toBe('step 3/9  1,234 tokens/s (emulated)  2.00 ms a step (emulated)')
+    expect(progressText({ ...progress, provenance: 'measured' })).not.toContain('(')
   })
 
   it('of no finished step has no numbers to show', () => {

@@ -196,11 +196,5 @@ describe('the totals of an area', () => {
     const facts = areaFacts(rows, 5000, 2)
     expect(facts.find((f) => f.label === 'waiting')).toMatchObject({ copy: '1500' })
     expect(facts.find((f) => f.label === 'in spans')?.note).toBe('80.0\u2009%')
-    expect(facts.some((f) => f.label === 'provenance')).toBe(false)
-  })
-
-  it('say where they come from when that is not a measurement', () => {
-    const scaled = rows.map((row) => ({ ...row, provenance: 'scaled' }))
-    expect(areaFacts(scaled, 5000, 2).at(-1)).toMatchObject({ label: 'provenance', value: 'scaled' })
   })
 })

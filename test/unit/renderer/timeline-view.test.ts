@@ -277,10 +277,6 @@ describe('numbers of a span', () => {
   it('give the bandwidth of the transfer, without the waiting', () => {
     expect(spanFacts(0, span).find((f) => f.label === 'bandwidth')?.value).toBe('20.0\u2009GB/s')
   })
-  it('say where they come from when they are not measured', () => {
-    expect(spanFacts(0, span).some((f) => f.label === 'provenance')).toBe(false)
-    expect(spanFacts(0, { ...span, provenance: 'emulated' }).at(-1)?.value).toBe('emulated')
-  })
   it('count of a marked area what lies inside it only', () => {
     expect(areaSql(10.2, 20.7, [0, 2])).toContain('least(start_ns + dur_ns, 21) - greatest(start_ns, 10)')
   })
