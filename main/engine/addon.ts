@@ -107,7 +107,7 @@ export interface NativeCapture {
 
 export interface NativeTensor {
   readonly name: string
-  readonly dtype: 'F64' | 'F32' | 'BF16' | 'I32' | 'I64' | 'U8'
+  readonly dtype: 'F64' | 'F32' | 'BF16' | 'F8_E4M3' | 'I32' | 'I64' | 'U8'
   readonly shape: readonly number[]
   readonly data: ArrayBuffer
 }

@@ -16,6 +16,10 @@ const char* name(DumpType type) {
       return "I32";
     case DumpType::i64:
       return "I64";
+    case DumpType::e4m3:
+      return "F8_E4M3";
+    case DumpType::u8:
+      return "U8";
   }
   return "";
 }
@@ -30,6 +34,9 @@ int bytesOf(DumpType type) {
       return 4;
     case DumpType::bf16:
       return 2;
+    case DumpType::e4m3:
+    case DumpType::u8:
+      return 1;
   }
   return 8;
 }
@@ -47,15 +54,30 @@ std::vector<int> capturedLayers(const Config& config) {
   return layers;
 }
 
+DumpType dumpTypeOf(KvType type) {
+  switch (type) {
+    case KvType::fp32:
+      return DumpType::f32;
+    case KvType::bf16:
+      return DumpType::bf16;
+    case KvType::fp8:
+      return DumpType::e4m3;
+    case KvType::fp8DsMla:
+      return DumpType::u8;
+  }
+  return DumpType::u8;
+}
+
 int64_t captureBytes(const Config& config, const Shape& shape) {
   if (config.captureSteps.empty()) return 0;
   const int64_t rows = static_cast<int64_t>(shape.tokens) * config.heads;
   const int64_t lse = rows * 2 * 4;
   const int64_t values = rows * (shape.keyDim + 2 * shape.valueDim) + rows / config.ranks * shape.valueDim;
   const int64_t tables = shape.requests * (shape.columns * 4 + 8) + shape.tokens * 8;
-  const int64_t perRank = values * shape.valueBytes + lse + tables + shape.pagesNeeded * 4;
-  const int64_t pages = static_cast<int64_t>(config.ranks) * shape.pagesNeeded * config.pageSize *
-                        shape.keyDim * shape.valueBytes;
+  const int64_t perRank = values * shape.valueBytes + lse + tables + shape.pagesNeeded * 4 +
+                          static_cast<int64_t>(shape.tokens) * config.topk * 8;
+  const int64_t pages =
+      static_cast<int64_t>(config.ranks) * shape.pagesNeeded * config.pageSize * shape.cacheRowBytes;
   const int64_t reference = rows * (shape.valueDim + 1) * 8;
   const int64_t layer = config.ranks * perRank + std::min(pages, kMaxCapturedPages) + reference;
   // Once here and once as JavaScript buffers.

@@ -7,7 +7,7 @@
 
 namespace dcpscope {
 
-enum class DumpType { f64, f32, bf16, i32, i64 };
+enum class DumpType { f64, f32, bf16, i32, i64, e4m3, u8 };
 const char* name(DumpType type);
 int bytesOf(DumpType type);
 
@@ -36,6 +36,9 @@ std::vector<int> capturedLayers(const Config& config);
 
 /** Zeroed tensor. */
 Tensor makeTensor(const char* name, DumpType type, std::vector<int64_t> shape);
+
+/** How pages of a cache are captured: rows of fp8_ds_mla as their bytes. */
+DumpType dumpTypeOf(KvType type);
 
 /** Bytes that the captures of one step take, with the reference. */
 int64_t captureBytes(const Config& config, const Shape& shape);

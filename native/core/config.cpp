@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/layout.h"
+#include "core/quantise.h"
 
 namespace dcpscope {
 namespace {
@@ -22,7 +23,7 @@ int cacheRowBytesOf(KvType type, int keyDim) {
     case KvType::fp8:
       return keyDim;
     case KvType::fp8DsMla:
-      return 656;
+      return dsmla::kRowBytes;
   }
   return 0;
 }
@@ -58,9 +59,9 @@ void validateShape(const Config& c) {
 }
 
 void validateWork(const Config& c) {
-  rule(c.kvType == KvType::fp32 || c.kvType == KvType::bf16, "kvDtype",
-       "must be fp32 or bf16 in this version");
-  rule(c.topk == 0, "topk", "must be 0 in this version");
+  rule(c.kvType != KvType::fp8DsMla || (c.kvLoraRank == dsmla::kLatent && c.ropeDim == dsmla::kRope),
+       "kvDtype", "fp8_ds_mla needs kvLoraRank 512 and ropeDim 64");
+  range(c.topk, 0, 1 << 20, "topk");
   range(c.poolTokens, 0, int64_t{1} << 40, "poolTokens");
   range(static_cast<int64_t>(c.contextLens.size()), 1, 1 << 20, "contextLens");
   for (const int64_t length : c.contextLens) range(length, 0, kMaxContext, "contextLens");
@@ -81,6 +82,8 @@ void validate(const Config& config) {
   validateShape(config);
   validateWork(config);
 }
+
+float kvScale(const Config& config) { return config.kvType == KvType::fp8 ? fp8Scale(config.needles) : 1.0F; }
 
 void requireAddressablePages(const Shape& shape) {
   constexpr int64_t most = std::numeric_limits<int32_t>::max();

@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/kv_type.h"
+
 namespace dcpscope {
 
 enum class Comm { agRs, a2a };
-/** fp8: e4m3 with one scale for the cache; fp8DsMla: 656-byte rows, see quantise.h. */
-enum class KvType { fp32, bf16, fp8, fp8DsMla };
 /** What the kernel leaves in rows without keys: (0, -inf), stale memory, (0, +inf), (NaN, -inf). */
 enum class EmptyRow { neutral, unwritten, plusInf, nan };
 
@@ -86,8 +86,12 @@ struct Shape {
   int64_t pagesNeeded;
   int64_t poolPages;
 
+  int64_t poolBytes(const Config& c) const { return poolPages * c.pageSize * cacheRowBytes; }
   int64_t cells() const { return cellBegin.back(); }
 };
+
+/** Value of one unit of an fp8 cache; 1 for the others, whose values stand for themselves. */
+float kvScale(const Config& config);
 
 /** Page ids are 32-bit: ERR_CONFIG for a pool beyond that. */
 void requireAddressablePages(const Shape& shape);

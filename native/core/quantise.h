@@ -18,34 +18,37 @@ constexpr float kE4m3Max = 448.0F;
 
 /** The e4m3fn code next to `value`, ties to even, finite values beyond +-448 as +-448; a NaN stays one. */
 static inline DCPSCOPE_HD uint8_t toE4m3(float value) {
-  constexpr uint32_t infinity = 0x7f800000U;
-  constexpr uint32_t largest = 0x43e00000U;      // 448
-  constexpr uint32_t leastNormal = 0x3c800000U;  // 2^-6
-  constexpr uint32_t exponentShift = 120U << 3;  // bias 127 against 7, above three bits of mantissa
-  constexpr float subnormalMagic = 16384.0F;     // one unit in its last place is the step 2^-9 of subnormals
+  constexpr int32_t infinity = 0x7f800000;
+  constexpr int32_t largest = 0x43e00000;  // 448
+  constexpr int32_t leastExponent = 121;   // of 2^-6; subnormals have its step
   const uint32_t bits = __builtin_bit_cast(uint32_t, value);
-  const uint32_t magnitude = bits & 0x7fffffffU;
-  const uint32_t normal = ((magnitude + 0x7ffffU + ((magnitude >> 20) & 1U)) >> 20) - exponentShift;
-  const float shifted = exact::sum(__builtin_bit_cast(float, magnitude), subnormalMagic);
-  const uint32_t subnormal =
-      __builtin_bit_cast(uint32_t, shifted) - __builtin_bit_cast(uint32_t, subnormalMagic);
-  uint32_t code = magnitude < leastNormal ? subnormal : normal;
-  code = magnitude >= largest ? 0x7eU : code;
-  code = magnitude > infinity ? 0x7fU : code;
-  return static_cast<uint8_t>(((bits >> 24) & 0x80U) | code);
+  const auto magnitude = static_cast<int32_t>(bits & 0x7fffffffU);
+  // Differences masked by their sign: compilers give up vector code around a condition and floating-point
+  // work.
+  const int32_t limited = magnitude + ((largest - magnitude) & ((largest - magnitude) >> 31));
+  const int32_t above = (limited >> 23) - leastExponent;
+  const int32_t exponent = leastExponent + (above & ~(above >> 31));
+  // One unit in the last place of `magic` is the step of e4m3 at this exponent: the addition rounds to it.
+  const int32_t magic = (exponent + 20) << 23;
+  const float shifted = exact::sum(__builtin_bit_cast(float, limited), __builtin_bit_cast(float, magic));
+  const int32_t steps = __builtin_bit_cast(int32_t, shifted) - magic;
+  const int32_t nan = (infinity - magnitude) >> 31 & 0x7f;
+  const int32_t code = (((exponent - leastExponent) << 3) + steps) | nan;
+  return static_cast<uint8_t>((bits >> 24 & 0x80U) | static_cast<uint32_t>(code));
 }
 
 /** Value of an e4m3fn code, exact. */
 static inline DCPSCOPE_HD float fromE4m3(uint8_t code) {
-  constexpr float leastNormal = 0.015625F;  // 2^-6
-  const uint32_t magnitude = code & 0x7fU;
-  // A subnormal is made with the exponent of the least normal number, whose leading one is taken off again.
-  const bool subnormal = magnitude < 8U;
-  const uint32_t bits = (magnitude << 20) + ((subnormal ? 121U : 120U) << 23);
-  float value = exact::sum(__builtin_bit_cast(float, bits), subnormal ? -leastNormal : 0.0F);
-  value = magnitude == 0x7fU ? __builtin_bit_cast(float, 0x7fc00000U) : value;
-  const uint32_t sign = static_cast<uint32_t>(code & 0x80U) << 24;
-  return __builtin_bit_cast(float, __builtin_bit_cast(uint32_t, value) | sign);
+  constexpr int32_t minusLeastNormal = static_cast<int32_t>(0xbc800000U);  // -2^-6
+  const int32_t magnitude = code & 0x7f;
+  // A subnormal gets the exponent of the least normal number, whose leading one is taken off again.
+  const int32_t subnormal = (magnitude - 8) >> 31;
+  const int32_t bits = (magnitude << 20) + (120 << 23) + (subnormal & 1 << 23);
+  const int32_t leading = subnormal & minusLeastNormal;
+  const float value = exact::sum(__builtin_bit_cast(float, bits), __builtin_bit_cast(float, leading));
+  const int32_t nan = (0x7e - magnitude) >> 31 & 0x7fc00000;
+  const int32_t sign = (code & 0x80) << 24;
+  return __builtin_bit_cast(float, __builtin_bit_cast(int32_t, value) | nan | sign);
 }
 
 /** Scale of an fp8 cache: the largest magnitude that a generated key can have, over the largest e4m3 value.
@@ -95,12 +98,19 @@ static inline DCPSCOPE_HD void quantise(const uint16_t* values, uint8_t* row) {
       const uint32_t magnitude = from[i] & 0x7fffU;
       most = magnitude > most ? magnitude : most;
     }
-    scales[g] = scaleOf(fromBf16(static_cast<uint16_t>(most)));
-    for (int i = 0; i < kGroup; ++i)
-      row[g * kGroup + i] = toE4m3(exact::quotient(fromBf16(from[i]), scales[g]));
+    const float scale = scaleOf(fromBf16(static_cast<uint16_t>(most)));
+    for (int i = 0; i < kGroup; ++i) row[g * kGroup + i] = toE4m3(exact::quotient(fromBf16(from[i]), scale));
+    scales[g] = scale;
   }
   for (int i = 0; i < kRope; ++i) rope[i] = values[kLatent + i];
 }
 
 }  // namespace dsmla
+
+/** The two writers above in the vector code of one instruction set. */
+struct QuantiseKernels {
+  void (*fp8)(const uint16_t* values, int n, float scale, uint8_t* row);
+  void (*dsMla)(const uint16_t* values, uint8_t* row);
+};
+
 }  // namespace dcpscope

@@ -1,6 +1,7 @@
 #include "core/reference.h"
 
 #include "core/micro.h"
+#include "core/quantise.h"
 
 namespace dcpscope::DCPSCOPE_ISA {
 namespace {
@@ -8,21 +9,61 @@ namespace {
 constexpr int kHalf = kLanes / 2;
 constexpr double kNegInf = -__builtin_inf();
 
-/** One generated row, rounded as the cache rounds it, as doubles; `row` has room for n floats. */
-void generateDouble(const ReferenceTask& task, const RowSpec& spec, float* row, double* out) {
-  if (task.bf16) {
-    auto* half = reinterpret_cast<uint16_t*>(row);
-    task.generate->bf16(spec, task.keyDim, half);
-    for (int d = 0; d < task.keyDim; d += kLanes) {
-      float wide[kLanes];
-      store(wide, widen(load<vh>(half + d)));
-      for (int i = 0; i < kLanes; ++i) out[d + i] = static_cast<double>(wide[i]);
-    }
+void widenBf16(const uint16_t* values, int n, double* out) {
+  for (int d = 0; d < n; ++d) out[d] = static_cast<double>(fromBf16(values[d]));
+}
+
+void fp8Double(const uint16_t* values, int n, float scale, double* out) {
+  for (int d = 0; d < n; ++d)
+    out[d] = static_cast<double>(fromE4m3(toE4m3(exact::quotient(fromBf16(values[d]), scale)))) *
+             static_cast<double>(scale);
+}
+
+void dsMlaDouble(const uint16_t* values, double* out) {
+  alignas(4) uint8_t row[dsmla::kRowBytes];
+  dsmla::quantise(values, row);
+  for (int g = 0; g < dsmla::kGroups; ++g) {
+    float scale;
+    __builtin_memcpy(&scale, row + dsmla::kScalesAt + 4 * g, sizeof(scale));
+    for (int d = g * dsmla::kGroup; d < (g + 1) * dsmla::kGroup; ++d)
+      out[d] = static_cast<double>(dsmla::value(row[d], scale));
+  }
+  widenBf16(values + dsmla::kLatent, dsmla::kRope, out + dsmla::kLatent);
+}
+
+/** A query row as doubles; `row` has room for keyDim floats. */
+void queryDouble(const ReferenceTask& task, const RowSpec& spec, float* row, double* out) {
+  if (task.kvType == KvType::fp32) {
+    task.generate->fp32(spec, task.keyDim, row);
+    for (int d = 0; d < task.keyDim; d += kHalf)
+      store(out + d, __builtin_convertvector(load<vfHalf>(row + d), vd));
     return;
   }
-  task.generate->fp32(spec, task.keyDim, row);
-  for (int d = 0; d < task.keyDim; d += kHalf)
-    store(out + d, __builtin_convertvector(load<vfHalf>(row + d), vd));
+  auto* half = reinterpret_cast<uint16_t*>(row);
+  task.generate->bf16(spec, task.keyDim, half);
+  widenBf16(half, task.keyDim, out);
+}
+
+/** A key row as the cache keeps it, as doubles. */
+void keyDouble(const ReferenceTask& task, int64_t position, float* row, double* out) {
+  const RowSpec spec = keyRow(task.source, position);
+  if (task.kvType == KvType::fp32 || task.kvType == KvType::bf16) return queryDouble(task, spec, row, out);
+  auto* half = reinterpret_cast<uint16_t*>(row);
+  task.generate->bf16(spec, task.keyDim, half);
+  if (task.kvType == KvType::fp8)
+    fp8Double(half, task.keyDim, task.kvScale, out);
+  else
+    dsMlaDouble(half, out);
+}
+
+/** Global positions of up to kReferenceTile keys from `at` on, which moves behind them. */
+int nextKeys(const ReferenceTask& task, int64_t& at, int64_t* positions) {
+  int keys = 0;
+  for (; at < task.keyEnd && keys < kReferenceTile; ++at) {
+    const int64_t position = task.topk == nullptr ? at : topkId(*task.topk, static_cast<int>(at));
+    if (position >= 0) positions[keys++] = position;
+  }
+  return keys;
 }
 
 /** Turns one row's scores into weights against its running maximum; returns the factor for what was summed
@@ -59,18 +100,17 @@ void attend(const ReferenceTask& task, double* scratch, ReferencePartial& out) {
   auto* row = reinterpret_cast<float*>(scores + kReferenceHeads * kReferenceTile);
   for (int h = 0; h < task.heads; ++h) {
     const int head = task.firstHead + h * task.headStride;
-    generateDouble(task, queryRow(task.source, task.queryPosition, head), row, q + h * stride);
+    queryDouble(task, queryRow(task.source, task.queryPosition, head), row, q + h * stride);
     out.top[h] = kNegInf;
     out.total[h] = 0;
   }
   for (int i = 0; i < task.heads * V; ++i) out.acc[i] = 0;
-  for (int64_t begin = task.keyBegin; begin < task.keyEnd; begin += kReferenceTile) {
+  int64_t positions[kReferenceTile];
+  int64_t at = task.keyBegin;
+  for (int keys = nextKeys(task, at, positions); keys > 0; keys = nextKeys(task, at, positions)) {
     if (__atomic_load_n(task.cancel, __ATOMIC_RELAXED) != 0) return;
-    const auto keys =
-        static_cast<int>(task.keyEnd - begin < kReferenceTile ? task.keyEnd - begin : kReferenceTile);
     const int padded = (keys + kLanes - 1) / kLanes * kLanes;
-    for (int k = 0; k < keys; ++k)
-      generateDouble(task, keyRow(task.source, begin + k), row, tile + k * stride);
+    for (int k = 0; k < keys; ++k) keyDouble(task, positions[k], row, tile + k * stride);
     for (int i = keys * stride; i < padded * stride; ++i) tile[i] = 0;
     dotTile<vd, double>({q, task.heads, tile, padded, stride, D}, scores, kReferenceTile);
     for (int h = 0; h < task.heads; ++h) {

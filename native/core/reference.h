@@ -2,8 +2,12 @@
 #include <cstdint>
 
 #include "core/generate.h"
+#include "core/kv_type.h"
+#include "core/topk.h"
 
-/** Unsharded attention in double precision on regenerated keys: the truth that merged rows are compared with.
+/**
+ * Unsharded attention in double precision on regenerated keys, quantised as the cache quantises them: the
+ * truth that merged rows are compared with.
  */
 namespace dcpscope {
 
@@ -11,11 +15,13 @@ namespace dcpscope {
 constexpr int kReferenceHeads = 16;
 constexpr int kReferenceTile = 32;
 
-/** One query row, some heads, a range of global positions. */
+/** One query token, some heads, a range of global positions. */
 struct ReferenceTask {
   Source source;
   const GenerateKernels* generate;
-  bool bf16;
+  KvType kvType;
+  /** kvScale of the run. */
+  float kvScale;
   int64_t queryPosition;
   /** Heads firstHead, firstHead + headStride, ... ; `heads` of them, at most kReferenceHeads. */
   int firstHead;
@@ -25,6 +31,9 @@ struct ReferenceTask {
   int valueDim;
   /** softmax scale * log2(e). */
   double scale2;
+  /** Sparse: the keys that the token chose; null: dense. */
+  const TopkRow* topk;
+  /** Global positions, or entries of the list of `topk`, keyBegin <= i < keyEnd. */
   int64_t keyBegin;
   int64_t keyEnd;
   /** Stops early when it becomes non-zero. */

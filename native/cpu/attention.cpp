@@ -2,6 +2,7 @@
 
 #include "core/micro.h"
 #include "cpu/dot_bf16.h"
+#include "cpu/key_rows.h"
 
 namespace dcpscope::DCPSCOPE_ISA {
 namespace {
@@ -11,40 +12,61 @@ constexpr int kTile = 64;
 constexpr int kRows = 32;
 constexpr float kNegInf = -__builtin_inff();
 
-inline void widenRow(const float* from, int n, float* to) { __builtin_memcpy(to, from, sizeof(float) * n); }
-inline void widenRow(const uint16_t* from, int n, float* to) {
-  for (int d = 0; d < n; d += kLanes) store(to + d, widen(load<vh>(from + d)));
-}
-
-/** The keys of one tile: local keys begin .. begin + keys, and rows of zeros up to `padded`. */
+/** The keys of one tile, in the pool, and how many there are together with rows of zeros behind them. */
 struct Tile {
-  int64_t begin;
+  const unsigned char* rows[kTile];
   int keys;
   int padded;
+  /** Local key of rows[0] when dense. */
+  int64_t begin;
+  /** The rows lie behind each other, with none of zeros. */
+  bool whole;
 };
 
-template <class T>
-inline const T* keyAt(const AttentionTask& task, int64_t local) {
-  const int64_t page = task.pages[local / task.pageSize];
-  return static_cast<const T*>(task.pool) + (page * task.pageSize + local % task.pageSize) * task.keyDim;
-}
+/** Walks over the keys of a task tile by tile. */
+class Walk {
+ public:
+  explicit Walk(const AttentionTask& task) : task_(task), at_(task.keyBegin) {}
 
-/** Calls row(k, key) for each key of the tile. */
-template <class T, class F>
-inline void forEachKey(const AttentionTask& task, const Tile& tile, F row) {
-  for (int k = 0; k < tile.keys;) {
-    const auto offset = static_cast<int>((tile.begin + k) % task.pageSize);
-    const int run = task.pageSize - offset < tile.keys - k ? task.pageSize - offset : tile.keys - k;
-    const T* key = keyAt<T>(task, tile.begin + k);
-    for (int i = 0; i < run; ++i) row(k + i, key + static_cast<int64_t>(i) * task.keyDim);
-    k += run;
+  /** False when there are no more keys. */
+  bool next(Tile& tile) {
+    tile.keys = 0;
+    tile.begin = at_;
+    if (task_.slots != nullptr)
+      gather(tile);
+    else
+      run(tile);
+    tile.padded = (tile.keys + kLanes - 1) / kLanes * kLanes;
+    tile.whole = task_.slots == nullptr && tile.padded == tile.keys &&
+                 tile.begin % task_.pageSize + tile.keys <= task_.pageSize;
+    return tile.keys > 0;
   }
-}
+
+ private:
+  void gather(Tile& tile) {
+    for (; at_ < task_.keyEnd && tile.keys < kTile; ++at_)
+      if (task_.slots[at_] >= 0) tile.rows[tile.keys++] = rowAt(task_.slots[at_]);
+  }
+
+  void run(Tile& tile) {
+    while (at_ < task_.keyEnd && tile.keys < kTile) {
+      const int64_t page = task_.pages[at_ / task_.pageSize];
+      const int64_t offset = at_ % task_.pageSize;
+      for (int64_t o = offset; o < task_.pageSize && at_ < task_.keyEnd && tile.keys < kTile; ++o, ++at_)
+        tile.rows[tile.keys++] = rowAt(page * task_.pageSize + o);
+    }
+  }
+
+  const unsigned char* rowAt(int64_t slot) const { return task_.pool + slot * task_.rowBytes; }
+
+  const AttentionTask& task_;
+  int64_t at_;
+};
 
 /** The first n values of each key as floats, rows `stride` apart. */
-template <class T>
-inline void widenTile(const AttentionTask& task, const Tile& tile, int n, int stride, float* to) {
-  forEachKey<T>(task, tile, [&](int k, const T* key) { widenRow(key, n, to + k * stride); });
+template <class Rows>
+inline void widenTile(const Tile& tile, int n, int stride, float* to) {
+  for (int k = 0; k < tile.keys; ++k) Rows::widen(tile.rows[k], n, to + k * stride);
   for (int i = tile.keys * stride; i < tile.padded * stride; i += kLanes) store(to + i, vf{});
 }
 
@@ -78,7 +100,7 @@ void softmaxTile(const AttentionTask& task, const Tile& tile, float* scores, con
   const int V = task.valueDim;
   for (int r = 0; r < task.rows; ++r) {
     float* row = scores + r * kTile;
-    const int64_t seen = task.bounds[r] - tile.begin;
+    const int64_t seen = task.slots != nullptr ? tile.keys : task.bounds[r] - tile.begin;
     const auto visible = static_cast<int>(seen < 0 ? 0 : seen < tile.keys ? seen : tile.keys);
     if (visible == 0) {
       for (int k = 0; k < tile.padded; ++k) row[k] = 0;
@@ -90,11 +112,6 @@ void softmaxTile(const AttentionTask& task, const Tile& tile, float* scores, con
   }
 }
 
-/** Whether the tile's keys lie behind each other in one page, with none to add. */
-inline bool isWhole(const AttentionTask& task, const Tile& tile) {
-  return tile.padded == tile.keys && tile.begin % task.pageSize + tile.keys <= task.pageSize;
-}
-
 /** Distance of rows in a tile of fp32 keys: that of the pages, unless it would crowd few cache sets. */
 inline int wideStride(const AttentionTask& task) {
   constexpr int kLine = 16;
@@ -102,17 +119,21 @@ inline int wideStride(const AttentionTask& task) {
   return task.keyDim / kLine % kCrowded != 0 ? task.keyDim : spreadStride<float>(task.keyDim);
 }
 
-/** Scores and values from fp32 rows; bf16 keys, and fp32 keys that are scattered, are copied tile by tile. */
-template <class T>
+/** Scores and values from floats: fp32 keys where they are, all others, and fp32 keys that are scattered, as
+ * copies.
+ */
+template <class Rows>
 class WideTiles {
  public:
   WideTiles(const AttentionTask& task, float* scratch)
       : task_(task),
-        stride_(sizeof(T) == sizeof(float) ? wideStride(task) : spreadStride<float>(task.keyDim)),
+        stride_(kInPlace ? wideStride(task) : spreadStride<float>(task.keyDim)),
         q_(scratch),
         copy_(scratch + kRows * stride_) {
+    const auto* q = static_cast<const typename Rows::Query*>(task.q);
     for (int r = 0; r < task.rows; ++r)
-      widenRow(static_cast<const T*>(task.q) + r * task.keyDim, task.keyDim, q_ + r * stride_);
+      for (int d = 0; d < task.keyDim; d += kLanes)
+        store(q_ + r * stride_ + d, loadFloat(q + static_cast<int64_t>(r) * task.keyDim + d));
   }
 
   void score(const Tile& tile, float* scores) {
@@ -123,10 +144,12 @@ class WideTiles {
   int stride() const { return stride_; }
 
  private:
+  static constexpr bool kInPlace = std::is_same_v<Rows, Fp32Rows>;
+
   const float* rows(const Tile& tile) {
-    if constexpr (sizeof(T) == sizeof(float))
-      if (stride_ == task_.keyDim && isWhole(task_, tile)) return keyAt<float>(task_, tile.begin);
-    widenTile<T>(task_, tile, task_.keyDim, stride_, copy_);
+    if (kInPlace && tile.whole && stride_ == task_.keyDim)
+      return reinterpret_cast<const float*>(tile.rows[0]);
+    widenTile<Rows>(tile, task_.keyDim, stride_, copy_);
     return copy_;
   }
 
@@ -153,7 +176,7 @@ class Bf16Tiles {
                 kTile);
   }
   const float* values(const Tile& tile) {
-    widenTile<uint16_t>(task_, tile, task_.valueDim, stride_, tile_);
+    widenTile<Bf16Rows>(tile, task_.valueDim, stride_, tile_);
     return tile_;
   }
   int stride() const { return stride_; }
@@ -162,10 +185,8 @@ class Bf16Tiles {
   /** The tile's rows behind each other: in the page where they are, else as a copy. */
   const uint16_t* rows(const Tile& tile) {
     const int D = task_.keyDim;
-    if (isWhole(task_, tile)) return keyAt<uint16_t>(task_, tile.begin);
-    forEachKey<uint16_t>(task_, tile, [&](int k, const uint16_t* key) {
-      __builtin_memcpy(raw_ + k * D, key, sizeof(uint16_t) * D);
-    });
+    if (tile.whole) return reinterpret_cast<const uint16_t*>(tile.rows[0]);
+    for (int k = 0; k < tile.keys; ++k) __builtin_memcpy(raw_ + k * D, tile.rows[k], sizeof(uint16_t) * D);
     __builtin_memset(raw_ + tile.keys * D, 0, sizeof(uint16_t) * (tile.padded - tile.keys) * D);
     return raw_;
   }
@@ -186,10 +207,10 @@ void attendTiles(const AttentionTask& task, float* scratch, const AttentionParti
     out.total[r] = 0;
   }
   __builtin_memset(out.acc, 0, sizeof(float) * task.rows * task.valueDim);
-  for (int64_t begin = task.keyBegin; begin < task.keyEnd; begin += kTile) {
+  Walk walk(task);
+  Tile tile;
+  while (walk.next(tile)) {
     if (__atomic_load_n(task.cancel, __ATOMIC_RELAXED) != 0) return;
-    const auto keys = static_cast<int>(task.keyEnd - begin < kTile ? task.keyEnd - begin : kTile);
-    const Tile tile{begin, keys, (keys + kLanes - 1) / kLanes * kLanes};
     tiles.score(tile, scores);
     softmaxTile(task, tile, scores, out);
     accumulateTile<vf, float>(
@@ -201,12 +222,18 @@ void attend(const AttentionTask& task, float* scratch, const AttentionPartial& o
 #if defined(__AVX512BF16__)
   using Half = Bf16Tiles;
 #else
-  using Half = WideTiles<uint16_t>;
+  using Half = WideTiles<Bf16Rows>;
 #endif
-  if (task.bf16)
-    attendTiles<Half>(task, scratch, out);
-  else
-    attendTiles<WideTiles<float>>(task, scratch, out);
+  switch (task.kvType) {
+    case KvType::fp32:
+      return attendTiles<WideTiles<Fp32Rows>>(task, scratch, out);
+    case KvType::bf16:
+      return attendTiles<Half>(task, scratch, out);
+    case KvType::fp8:
+      return attendTiles<WideTiles<Fp8Rows>>(task, scratch, out);
+    case KvType::fp8DsMla:
+      return attendTiles<WideTiles<DsMlaRows>>(task, scratch, out);
+  }
 }
 
 }  // namespace

@@ -1,25 +1,30 @@
 #pragma once
 #include <cstdint>
 
+#include "core/kv_type.h"
+
 /** Decode attention of some query rows of one request over a range of one rank's paged keys. */
 namespace dcpscope {
 
 struct AttentionTask {
-  /** [rows][keyDim] floats or bf16 bits, at most kUnitRows rows. */
+  /** [rows][keyDim] floats for a fp32 cache, else bf16 bits; at most kUnitRows rows. */
   const void* q;
   int rows;
-  /** Visible local keys of each row; [rows]. */
+  /** Visible local keys of each row; [rows]. Not used when sparse. */
   const int32_t* bounds;
-  /** The rank's pool, [pages][pageSize][keyDim], and the request's pages by column. */
-  const void* pool;
+  /** The rank's pool, [pages][pageSize] rows of rowBytes bytes, and the request's pages by column. */
+  const unsigned char* pool;
+  int rowBytes;
   const int32_t* pages;
   int pageSize;
+  /** Sparse: slots in the pool of the keys that all rows see, -1 for none; null: dense. */
+  const int32_t* slots;
   int keyDim;
   int valueDim;
-  bool bf16;
-  /** softmax scale * log2(e). */
+  KvType kvType;
+  /** softmax scale * log2(e), with that of an fp8 cache; the output is in units of the latter. */
   float scale2;
-  /** Local keys keyBegin <= l < keyEnd. */
+  /** Local keys, or entries of `slots`, keyBegin <= l < keyEnd. */
   int64_t keyBegin;
   int64_t keyEnd;
   /** Stops early when it becomes non-zero; the result is then garbage. */

@@ -68,11 +68,17 @@ int Checker::groupsOf(int heads) const { return (state_.config.heads + heads - 1
 
 int Checker::headsIn(int group) const { return (state_.config.heads - group + groups_ - 1) / groups_; }
 
+int64_t Checker::entries(int token) const {
+  return state_.config.topk > 0 ? state_.config.topk : visible(token);
+}
+
+int64_t Checker::keys(int token) const { return std::min(entries(token), visible(token)); }
+
 double Checker::unitCost(int token) const {
   const Shape& s = state_.shape;
   const double heads = static_cast<double>(state_.config.heads) / groups_;
   const double perKey = kGenerateCost * s.keyDim + kDoubleCost * heads * (s.keyDim + s.valueDim);
-  return static_cast<double>(visible(token)) * perKey + kGenerateCost * heads * s.keyDim;
+  return static_cast<double>(keys(token)) * perKey + kGenerateCost * heads * s.keyDim;
 }
 
 double Checker::largestUnitCost() const {
@@ -83,9 +89,9 @@ double Checker::largestUnitCost() const {
 
 double Checker::stepCost() const {
   const Shape& s = state_.shape;
-  double keys = 0;
-  for (int t = 0; t < s.tokens; ++t) keys += static_cast<double>(visible(t));
-  return keys * state_.config.layers * state_.config.heads * (s.keyDim + s.valueDim);
+  double total = 0;
+  for (int t = 0; t < s.tokens; ++t) total += static_cast<double>(keys(t));
+  return total * state_.config.layers * state_.config.heads * (s.keyDim + s.valueDim);
 }
 
 int64_t Checker::unitsWanted() {
@@ -154,14 +160,15 @@ void Checker::computeWave(const Unit* units, int count) {
 void Checker::computePart(int64_t item, const Unit* units, int thread) {
   const Unit& unit = units[item / kParts];
   const int part = static_cast<int>(item % kParts);
-  const int64_t keys = visible(unit.token);
+  const int64_t keys = entries(unit.token);
   if (part >= parts(keys) || state_.cancelled()) return;
   const Config& c = state_.config;
   const int request = unit.token / c.qLen;
   ReferenceTask task{};
   task.source = sourceOf(c, unit.layer, request);
   task.generate = &kernels().generate;
-  task.bf16 = state_.shape.valueBytes == 2;
+  task.kvType = c.kvType;
+  task.kvScale = kvScale(c);
   task.queryPosition = state_.frame.before[request] + unit.token % c.qLen;
   task.firstHead = unit.group;
   task.headStride = groups_;
@@ -169,6 +176,9 @@ void Checker::computePart(int64_t item, const Unit* units, int thread) {
   task.keyDim = state_.shape.keyDim;
   task.valueDim = state_.shape.valueDim;
   task.scale2 = c.softmaxScale * kLog2E;
+  const TopkRow chosen = topkRow(c.seed, unit.layer, request, task.queryPosition, visible(unit.token),
+                                 std::max(c.topk, 1), task.source);
+  if (c.topk > 0) task.topk = &chosen;
   task.keyBegin = keys * part / parts(keys);
   task.keyEnd = keys * (part + 1) / parts(keys);
   task.cancel = &state_.cancel;
@@ -178,7 +188,7 @@ void Checker::computePart(int64_t item, const Unit* units, int thread) {
 
 /** Leaves the normalised output in the first part's acc and the base-2 lse in its top. */
 void Checker::combineUnit(int slot, const Unit& unit) {
-  const int count = parts(visible(unit.token));
+  const int count = parts(entries(unit.token));
   const int V = state_.shape.valueDim;
   ReferencePartial* part = &partials_[static_cast<size_t>(slot) * kParts];
   for (int h = 0; h < headsIn(unit.group); ++h) {
@@ -243,7 +253,7 @@ int Checker::reference(int layer, Tensor& out, Tensor& lse) {
   double spent = 0;
   int affordable = 0;
   for (; affordable < s.tokens; ++affordable) {
-    spent += static_cast<double>(visible(affordable)) * c.heads * (s.keyDim + s.valueDim);
+    spent += static_cast<double>(keys(affordable)) * c.heads * (s.keyDim + s.valueDim);
     if (spent > kReferenceLimit) break;
   }
   const int units = affordable * groups_;

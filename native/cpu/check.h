@@ -46,7 +46,11 @@ class Checker {
     int group;
   };
 
+  /** Global positions that a query token may attend to. */
   int64_t visible(int token) const;
+  /** Those that it attends to: positions or entries of its list, and how many of these are keys. */
+  int64_t entries(int token) const;
+  int64_t keys(int token) const;
   double unitCost(int token) const;
   double largestUnitCost() const;
   double stepCost() const;

@@ -1,5 +1,7 @@
 #include "cpu/inputs.h"
 
+#include "core/topk.h"
+
 namespace dcpscope {
 
 Inputs::Inputs(const Config& config, const Shape& shape)
@@ -7,8 +9,10 @@ Inputs::Inputs(const Config& config, const Shape& shape)
       shape_(shape),
       queryBytes_(static_cast<int64_t>(shape.tokens) * config.heads * shape.keyDim * shape.valueBytes),
       keyBytes_(static_cast<int64_t>(shape.tokens) * shape.keyDim * shape.valueBytes),
+      topkValues_(static_cast<int64_t>(shape.tokens) * config.topk),
       queries_(config.layers * queryBytes_),
-      keys_(config.layers * keyBytes_) {}
+      keys_(config.layers * keyBytes_),
+      topk_(config.layers * topkValues_) {}
 
 void Inputs::make(Pool& pool, const int64_t* contexts) {
   pool.forEach(static_cast<int64_t>(config_.layers) * shape_.tokens, [&](int, int64_t item) {
@@ -27,11 +31,17 @@ void Inputs::makeToken(int layer, int token, int64_t position) {
       queries_.data() + layer * queryBytes_ + static_cast<int64_t>(token) * config_.heads * row;
   for (int h = 0; h < config_.heads; ++h)
     generateRow(config_, queryRow(source, position, h), shape_.keyDim, query + h * row);
+  if (config_.topk == 0) return;
+  const TopkRow chosen =
+      topkRow(config_.seed, layer, token / config_.qLen, position, position + 1, config_.topk, source);
+  int32_t* ids = topk_.data() + layer * topkValues_ + static_cast<int64_t>(token) * config_.topk;
+  for (int j = 0; j < config_.topk; ++j) ids[j] = topkId(chosen, j);
 }
 
 int64_t Inputs::bytes(const Config& config, const Shape& shape) {
-  return static_cast<int64_t>(config.layers) * shape.tokens * (config.heads + 1) * shape.keyDim *
-         shape.valueBytes;
+  const int64_t values = static_cast<int64_t>(config.heads + 1) * shape.keyDim;
+  return static_cast<int64_t>(config.layers) * shape.tokens *
+         (values * shape.valueBytes + static_cast<int64_t>(config.topk) * 4);
 }
 
 }  // namespace dcpscope

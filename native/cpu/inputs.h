@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <cstring>
 
 #include "core/block.h"
 #include "core/config.h"
@@ -9,8 +10,9 @@
 namespace dcpscope {
 
 /**
- * What a serving engine's projections would hand to attention in one step: queries [layers][T][H][D] and the
- * new tokens' keys [layers][T][D], in the type of the cache. Made before the step's clock starts.
+ * What a serving engine's projections would hand to attention in one step: queries [layers][T][H][D], the new
+ * tokens' keys [layers][T][D], both fp32 for a fp32 cache and else bf16, and what its indexer would: the keys
+ * that each query token attends to, [layers][T][topk]. Made before the step's clock starts.
  */
 class Inputs {
  public:
@@ -21,6 +23,8 @@ class Inputs {
 
   const unsigned char* queries(int layer) const { return queries_.data() + layer * queryBytes_; }
   const unsigned char* keys(int layer) const { return keys_.data() + layer * keyBytes_; }
+  /** Global positions, -1 for none. */
+  const int32_t* topk(int layer) const { return topk_.data() + layer * topkValues_; }
 
   static int64_t bytes(const Config& config, const Shape& shape);
 
@@ -31,17 +35,36 @@ class Inputs {
   const Shape& shape_;
   int64_t queryBytes_;
   int64_t keyBytes_;
+  int64_t topkValues_;
   Block<unsigned char> queries_;
   Block<unsigned char> keys_;
+  Block<int32_t> topk_;
 };
 
-/** Writes one row in the type of the cache. */
+/** Writes one row, fp32 for a fp32 cache and else bf16. */
 inline void generateRow(const Config& config, const RowSpec& spec, int n, void* to) {
   const GenerateKernels& generate = kernels().generate;
-  if (config.kvType == KvType::bf16)
-    generate.bf16(spec, n, static_cast<uint16_t*>(to));
-  else
+  if (config.kvType == KvType::fp32)
     generate.fp32(spec, n, static_cast<float*>(to));
+  else
+    generate.bf16(spec, n, static_cast<uint16_t*>(to));
+}
+
+/** Keeps a generated key of `keyDim` values as the cache does, in `row` of a pool. */
+inline void storeKey(const Config& config, int keyDim, const unsigned char* key, unsigned char* row) {
+  const QuantiseKernels& quantise = kernels().quantise;
+  switch (config.kvType) {
+    case KvType::fp32:
+    case KvType::bf16:
+      std::memcpy(row, key, static_cast<size_t>(keyDim) * (config.kvType == KvType::fp32 ? 4 : 2));
+      return;
+    case KvType::fp8:
+      quantise.fp8(reinterpret_cast<const uint16_t*>(key), keyDim, kvScale(config), row);
+      return;
+    case KvType::fp8DsMla:
+      quantise.dsMla(reinterpret_cast<const uint16_t*>(key), row);
+      return;
+  }
 }
 
 inline Source sourceOf(const Config& c, int layer, int request) {

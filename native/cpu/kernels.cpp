@@ -8,16 +8,17 @@ namespace dcpscope {
 #define DCPSCOPE_DECLARE(isa)                     \
   namespace isa {                                 \
   extern const GenerateKernels generateKernels;   \
+  extern const QuantiseKernels quantiseKernels;   \
   extern const ReferenceKernels referenceKernels; \
   extern const AttentionKernels attentionKernels; \
   extern const RowKernels rowKernels;             \
   extern const ReadKernels readKernels;           \
   }
 
-#define DCPSCOPE_KERNELS(isa, simd)                                                            \
-  Kernels {                                                                                    \
-    simd, isa::generateKernels, isa::referenceKernels, isa::attentionKernels, isa::rowKernels, \
-        isa::readKernels                                                                       \
+#define DCPSCOPE_KERNELS(isa, simd)                                                                 \
+  Kernels {                                                                                         \
+    simd, isa::generateKernels, isa::quantiseKernels, isa::referenceKernels, isa::attentionKernels, \
+        isa::rowKernels, isa::readKernels                                                           \
   }
 
 DCPSCOPE_DECLARE(generic)

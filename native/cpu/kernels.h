@@ -1,5 +1,6 @@
 #pragma once
 #include "core/generate.h"
+#include "core/quantise.h"
 #include "core/reference.h"
 #include "cpu/attention.h"
 #include "cpu/read.h"
@@ -11,6 +12,7 @@ namespace dcpscope {
 struct Kernels {
   const char* simd;
   const GenerateKernels& generate;
+  const QuantiseKernels& quantise;
   const ReferenceKernels& reference;
   const AttentionKernels& attention;
   const RowKernels& rows;

@@ -18,23 +18,36 @@ constexpr int kLeastSplitKeys = 1024;
 
 struct AttentionPlan {
   explicit AttentionPlan(const Config& config, const Shape& shape)
-      : rowBlocks((shape.rowsPerRequest + kUnitRows - 1) / kUnitRows),
+      : topk(config.topk),
+        rowsPerGroup(config.topk > 0 ? config.heads : shape.rowsPerRequest),
+        blocksPerGroup((rowsPerGroup + kUnitRows - 1) / kUnitRows),
+        rowBlocks(shape.rowsPerRequest / rowsPerGroup * blocksPerGroup),
         maxSplits(std::clamp((kUnitsWanted + shape.requests * rowBlocks - 1) / (shape.requests * rowBlocks),
                              1, kUnitsWanted)) {
     int64_t longest = 0;
     for (int r = 0; r < shape.requests; ++r) longest = std::max(longest, lastLength(config, r));
-    if (splits(longest / config.ranks + config.interleave) == 1) maxSplits = 1;
+    if (splits(keys(longest / config.ranks + config.interleave)) == 1) maxSplits = 1;
   }
 
-  /** Keys of one split of a request with `length` local keys: whole tiles. */
-  int64_t splitKeys(int64_t length) const {
-    const int64_t even = (length + maxSplits - 1) / maxSplits;
+  /** Keys, or entries of the list of chosen ones, that the kernel walks over for a request of `length` local
+   * keys. */
+  int64_t keys(int64_t length) const { return topk > 0 ? topk : length; }
+
+  /** First row of a block among those of its request, and how many it has. */
+  int firstRow(int block) const {
+    return block / blocksPerGroup * rowsPerGroup + block % blocksPerGroup * kUnitRows;
+  }
+  int rows(int block) const { return std::min(kUnitRows, rowsPerGroup - block % blocksPerGroup * kUnitRows); }
+
+  /** Keys of one split of `keys`: whole tiles. */
+  int64_t splitKeys(int64_t keys) const {
+    const int64_t even = (keys + maxSplits - 1) / maxSplits;
     const int64_t least = std::max<int64_t>(even, kLeastSplitKeys);
     return (least + kTileKeys - 1) / kTileKeys * kTileKeys;
   }
 
-  int splits(int64_t length) const {
-    return length == 0 ? 1 : static_cast<int>((length + splitKeys(length) - 1) / splitKeys(length));
+  int splits(int64_t keys) const {
+    return keys == 0 ? 1 : static_cast<int>((keys + splitKeys(keys) - 1) / splitKeys(keys));
   }
 
   /** Rows that the splits of all requests keep until they are combined. */
@@ -42,6 +55,11 @@ struct AttentionPlan {
     return maxSplits == 1 ? 0 : static_cast<int64_t>(shape.requests) * shape.rowsPerRequest * maxSplits;
   }
 
+  /** 0: dense. */
+  int topk;
+  /** Query rows that attend to the same keys: those of a request, or of one query token when sparse. */
+  int rowsPerGroup;
+  int blocksPerGroup;
   /** Blocks of query rows of one request. */
   int rowBlocks;
   /** Most ranges that the keys of one request are split into; 1: never split. */

@@ -11,6 +11,9 @@
 namespace dcpscope {
 namespace {
 
+/** Largest D of a valid configuration. */
+constexpr int kMaxKeyDim = 768;
+
 int64_t partialValues(const Config& c, const Shape& s) {
   return static_cast<int64_t>(s.tokens) * c.heads * s.valueDim;
 }
@@ -36,13 +39,14 @@ ThreadScratch::ThreadScratch(const Shape& shape)
 Rank::Bytes Rank::bytes(const Config& c, const Shape& s, const AttentionPlan& plan) {
   const int64_t heads = static_cast<int64_t>(s.tokens) * c.heads;
   Bytes bytes{};
-  bytes.pool = static_cast<int64_t>(c.layers) * s.poolPages * c.pageSize * s.keyDim * s.valueBytes;
+  bytes.pool = c.layers * s.poolBytes(c);
   bytes.queries = c.ranks > 1 && !c.replicateQ ? heads * s.keyDim * s.valueBytes : 0;
   bytes.partials = (c.ranks > 1 ? partialValues(c, s) * s.valueBytes : 0) + wireBytes(c, s) +
                    (heads + lseValues(c, s)) * 4 + plan.splitRows(s) * (s.valueDim + 2) * 4;
   bytes.merged = static_cast<int64_t>(c.layers) * s.tokens * s.headsPerRank * s.valueDim * s.valueBytes;
   bytes.tables = s.requests * 8 + s.cells() * 4 + s.tokens * 12 +
-                 static_cast<int64_t>(s.requests) * s.rowsPerRequest * 4;
+                 static_cast<int64_t>(s.requests) * s.rowsPerRequest * 4 +
+                 static_cast<int64_t>(s.tokens) * c.topk * 4;
   return bytes;
 }
 
@@ -52,7 +56,7 @@ Rank::Rank(Shared& shared, int rank, int team)
       config_(shared.config),
       shape_(shared.shape),
       rank_(rank),
-      poolBytes_(shape_.poolPages * config_.pageSize * shape_.keyDim * shape_.valueBytes),
+      poolBytes_(shape_.poolBytes(config_)),
       mergedBytes_(static_cast<int64_t>(shape_.tokens) * shape_.headsPerRank * shape_.valueDim *
                    shape_.valueBytes),
       team_(team, shared.spins),
@@ -69,19 +73,21 @@ Rank::Rank(Shared& shared, int rank, int team)
       slots_(shape_.tokens),
       visible_(shape_.tokens),
       bounds_(static_cast<int64_t>(shape_.requests) * shape_.rowsPerRequest),
+      chosen_(static_cast<int64_t>(shape_.tokens) * config_.topk),
       splitAcc_(shared.plan.splitRows(shape_) * shape_.valueDim),
       splitTop_(shared.plan.splitRows(shape_)),
       splitTotal_(shared.plan.splitRows(shape_)) {}
 
 void Rank::fill(int layer, int request, int64_t first, int64_t last) {
   const Source source = sourceOf(config_, layer, request);
-  const int64_t row = static_cast<int64_t>(shape_.keyDim) * shape_.valueBytes;
+  alignas(64) unsigned char key[kMaxKeyDim * sizeof(float)];
   const int32_t* pages = shared_.pages.row(request);
   const int64_t end = layout::localLength(last, rank_, config_.ranks, config_.interleave);
   for (int64_t l = layout::localLength(first, rank_, config_.ranks, config_.interleave); l < end; ++l) {
     const int64_t position = layout::globalIndex(l, rank_, config_.ranks, config_.interleave);
     const int64_t slot = layout::slot(pages[l / config_.pageSize], l, config_.pageSize);
-    generateRow(config_, keyRow(source, position), shape_.keyDim, pool(layer) + slot * row);
+    generateRow(config_, keyRow(source, position), shape_.keyDim, key);
+    storeKey(config_, shape_.keyDim, key, pool(layer) + slot * shape_.cacheRowBytes);
   }
 }
 
@@ -119,6 +125,7 @@ void Rank::run(ThreadScratch& scratch) {
     queries_ = shared_.inputs.queries(layer);
     if (shared_.gathersQueries()) gatherQueries(layer);
     append(layer);
+    if (config_.topk > 0) localise(layer);
     keep(layer, "q", queries_);
     attend(layer, scratch);
     keep(layer, "out_kernel", out_);
@@ -193,11 +200,33 @@ void Rank::append(int layer) {
   int64_t bytes = 0;
   for (int t = 0; t < shape_.tokens; ++t) {
     if (slots_[t] < 0) continue;
-    std::memcpy(pool(layer) + slots_[t] * row, shared_.inputs.keys(layer) + t * row,
-                static_cast<size_t>(row));
-    bytes += row;
+    storeKey(config_, shape_.keyDim, shared_.inputs.keys(layer) + t * row,
+             pool(layer) + slots_[t] * shape_.cacheRowBytes);
+    bytes += shape_.cacheRowBytes;
   }
   span(layer, Stage::kvAppend, begin, {bytes, 0});
+}
+
+void Rank::localise(int layer) {
+  const int64_t begin = shared_.clock.now();
+  const int32_t* ids = shared_.inputs.topk(layer);
+  for (int t = 0; t < shape_.tokens && !shared_.cancelled(); ++t) {
+    const int32_t* table = blockTable(t / config_.qLen);
+    int32_t* slots = &chosen_[static_cast<int64_t>(t) * config_.topk];
+    visible_[t] = 0;
+    for (int j = 0; j < config_.topk; ++j) {
+      const int64_t id = ids[static_cast<int64_t>(t) * config_.topk + j];
+      slots[j] = -1;
+      // Without the first test a -1 would look as if the last rank owned it.
+      if (id < 0 || layout::owner(id, config_.ranks, config_.interleave) != rank_) continue;
+      const int64_t local = layout::localIndex(id, config_.ranks, config_.interleave);
+      slots[j] = static_cast<int32_t>(layout::slot(table[local / config_.pageSize], local, config_.pageSize));
+      ++visible_[t];
+    }
+  }
+  span(layer, Stage::metadata, begin, {static_cast<int64_t>(shape_.tokens) * config_.topk * 8, 0});
+  keep(layer, "topk", ids);
+  keep(layer, "topk_slots", chosen_.data());
 }
 
 void Rank::neutralize(int layer) {

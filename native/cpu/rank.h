@@ -76,6 +76,7 @@ class Rank {
   void metadata();
   void gatherQueries(int layer);
   void append(int layer);
+  void localise(int layer);
   void attend(int layer, ThreadScratch& scratch);
   void attendUnits(int layer, ThreadScratch& scratch);
   void attendUnit(int layer, int64_t unit, ThreadScratch& scratch);
@@ -123,6 +124,8 @@ class Rank {
   /** Visible local keys per query token [T], and per kernel row of a request [B][qLen * H]. */
   Block<int32_t> visible_;
   Block<int32_t> bounds_;
+  /** Slot of each chosen key that lies on this rank, -1 for the others, [T][topk]. */
+  Block<int32_t> chosen_;
   Block<float> splitAcc_;
   Block<float> splitTop_;
   Block<float> splitTotal_;

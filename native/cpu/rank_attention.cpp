@@ -29,9 +29,13 @@ void Rank::attend(int layer, ThreadScratch& scratch) {
   attendUnits(layer, scratch);
   team_.wait();
   Work work;
-  for (int r = 0; r < shape_.requests; ++r) work.bytes += lengths_[r] * shape_.keyDim * shape_.valueBytes;
-  for (int t = 0; t < shape_.tokens; ++t)
-    work.flops += 2 * static_cast<int64_t>(config_.heads) * (shape_.keyDim + shape_.valueDim) * visible_[t];
+  int64_t seen = 0;
+  int64_t read = 0;
+  for (int t = 0; t < shape_.tokens; ++t) seen += visible_[t];
+  for (int r = 0; r < shape_.requests; ++r) read += lengths_[r];
+  // Query tokens share the keys of their request, but not those that each of them chose.
+  work.bytes = (config_.topk > 0 ? seen : read) * shape_.cacheRowBytes;
+  work.flops = 2 * static_cast<int64_t>(config_.heads) * (shape_.keyDim + shape_.valueDim) * seen;
   span(layer, Stage::decodeAttn, begin, work);
   if (shared_.plan.maxSplits == 1) return;
   const int64_t then = shared_.clock.now();
@@ -51,25 +55,27 @@ void Rank::attendUnit(int layer, int64_t unit, ThreadScratch& scratch) {
   const auto split = static_cast<int>(unit % plan.maxSplits);
   const auto block = static_cast<int>(unit / plan.maxSplits % plan.rowBlocks);
   const auto request = static_cast<int>(unit / plan.maxSplits / plan.rowBlocks);
-  const int64_t length = lengths_[request];
-  if (split >= plan.splits(length)) return;
-  const int firstRow = block * kUnitRows;
-  const int count = std::min(kUnitRows, shape_.rowsPerRequest - firstRow);
+  const int64_t keys = plan.keys(lengths_[request]);
+  if (split >= plan.splits(keys)) return;
+  const int firstRow = plan.firstRow(block);
+  const int count = plan.rows(block);
   const int64_t row = static_cast<int64_t>(request) * shape_.rowsPerRequest + firstRow;
-  const int64_t last = bounds_[row + count - 1];
   AttentionTask task{};
   task.q = queries_ + row * shape_.keyDim * shape_.valueBytes;
   task.rows = count;
   task.bounds = &bounds_[row];
   task.pool = pool(layer);
+  task.rowBytes = shape_.cacheRowBytes;
   task.pages = blockTable(request);
   task.pageSize = config_.pageSize;
   task.keyDim = shape_.keyDim;
   task.valueDim = shape_.valueDim;
-  task.bf16 = shared_.bf16();
-  task.scale2 = static_cast<float>(config_.softmaxScale * kLog2E);
-  task.keyBegin = split * plan.splitKeys(length);
-  task.keyEnd = std::min(last, task.keyBegin + plan.splitKeys(length));
+  task.kvType = config_.kvType;
+  task.scale2 = static_cast<float>(config_.softmaxScale * kvScale(config_) * kLog2E);
+  if (config_.topk > 0) task.slots = &chosen_[row / config_.heads * config_.topk];
+  const int64_t last = config_.topk > 0 ? keys : bounds_[row + count - 1];
+  task.keyBegin = split * plan.splitKeys(keys);
+  task.keyEnd = std::min(last, task.keyBegin + plan.splitKeys(keys));
   task.cancel = &shared_.state.cancel;
   if (plan.maxSplits == 1) {
     const AttentionPartial partial{scratch.acc.data(), scratch.top.data(), scratch.total.data()};
@@ -87,7 +93,7 @@ void Rank::attendUnit(int layer, int64_t unit, ThreadScratch& scratch) {
 void Rank::finish(int64_t row, const float* acc, float top, float total) {
   if (total == 0) return writeEmpty(row);
   unsigned char* to = out_ + row * shape_.valueDim * shape_.valueBytes;
-  shared_.code.rows.scale(acc, false, 1.0F / total, to, shared_.bf16(), shape_.valueDim);
+  shared_.code.rows.scale(acc, false, kvScale(config_) / total, to, shared_.bf16(), shape_.valueDim);
   writeLse(row, top, total);
 }
 
@@ -113,7 +119,7 @@ void Rank::writeEmpty(int64_t row) {
 
 void Rank::combine() {
   for (int r = 0; r < shape_.requests && !shared_.cancelled(); ++r) {
-    const int splits = shared_.plan.splits(lengths_[r]);
+    const int splits = shared_.plan.splits(shared_.plan.keys(lengths_[r]));
     for (int row = 0; row < shape_.rowsPerRequest; ++row) combineRow(r, row, splits);
   }
 }
@@ -134,7 +140,7 @@ void Rank::combineRow(int request, int row, int splits) {
   }
   const int64_t out = static_cast<int64_t>(request) * shape_.rowsPerRequest + row;
   if (total == 0) return writeEmpty(out);
-  for (int s = 0; s < splits; ++s) weights[s] = static_cast<float>(weights[s] / total);
+  for (int s = 0; s < splits; ++s) weights[s] = static_cast<float>(weights[s] * kvScale(config_) / total);
   const void* rowsOf[kUnitsWanted];
   std::copy_n(parts, splits, rowsOf);
   unsigned char* to = out_ + out * shape_.valueDim * shape_.valueBytes;

@@ -38,7 +38,8 @@ struct Shared {
   }
 
   bool cancelled() const { return state.cancelled(); }
-  bool bf16() const { return config.kvType == KvType::bf16; }
+  /** Whether queries and partials are bf16. */
+  bool bf16() const { return shape.valueBytes == 2; }
   bool wireBf16() const { return shape.wireBytes == 2; }
   /** Whether each rank has to collect the other ranks' query heads. */
   bool gathersQueries() const { return config.ranks > 1 && !config.replicateQ; }

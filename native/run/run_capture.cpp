@@ -24,6 +24,9 @@ void Run::prepareCaptures() {
       for (const char* name : {"lse", "lse_kernel"})
         capture.tensors.push_back(makeTensor(name, DumpType::f32, {T, H}));
       capture.tensors.push_back(makeTensor("merged", value, {T, s.headsPerRank, s.valueDim}));
+      if (c.topk > 0)
+        for (const char* name : {"topk", "topk_slots"})
+          capture.tensors.push_back(makeTensor(name, DumpType::i32, {T, c.topk}));
       state_.trace(r).captures.push_back(std::move(capture));
     }
 }
@@ -118,9 +121,12 @@ void Run::capturePages(Capture& capture) {
   for (int r = 0; r < s.requests; ++r)
     for (int64_t column = 0; column < state_.pages.columns(r); ++column)
       ids[i++] = state_.pages.row(r)[column];
-  unsigned char* kv =
-      add("kv", state_.shape.valueBytes == 2 ? DumpType::bf16 : DumpType::f32, {taken, c.pageSize, s.keyDim});
+  const int width = s.cacheRowBytes / bytesOf(dumpTypeOf(c.kvType));
+  unsigned char* kv = add("kv", dumpTypeOf(c.kvType), {taken, c.pageSize, width});
   group_->copyPages(capture.rank, capture.layer, {ids, static_cast<size_t>(taken)}, kv);
+  if (c.kvType != KvType::fp8) return;
+  const float scale = kvScale(c);
+  std::memcpy(add("kv_scale", DumpType::f32, {1}), &scale, sizeof(scale));
 }
 
 }  // namespace dcpscope

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { vi } from 'vitest'
+import { decodeValues } from '../../app/dump/values.ts'
 import type { EngineConfig } from '../../app/run/engine-config.ts'
 import type {
   NativeAddon,
@@ -147,22 +148,7 @@ export const tensorOf = (capture: NativeCapture, name: string): NativeTensor => 
 /** Values of a captured tensor as doubles. */
 export const valuesOf = (capture: NativeCapture, name: string): Float64Array => {
   const { dtype, data } = tensorOf(capture, name)
-  switch (dtype) {
-    case 'F64':
-      return new Float64Array(data)
-    case 'F32':
-      return Float64Array.from(new Float32Array(data))
-    case 'I32':
-      return Float64Array.from(new Int32Array(data))
-    case 'I64':
-      return Float64Array.from(new BigInt64Array(data), Number)
-    case 'U8':
-      return Float64Array.from(new Uint8Array(data))
-    case 'BF16': {
-      const bits = Uint32Array.from(new Uint16Array(data), (half) => half << 16)
-      return Float64Array.from(new Float32Array(bits.buffer))
-    }
-  }
+  return decodeValues(new Uint8Array(data), dtype)
 }
 
 /** Value at `index`; an index outside is an error of the test. */

@@ -21,6 +21,8 @@ const errors = async (
 }
 
 const RANKS = [1, 2, 3, 4, 5, 8, 16]
+/** Of one key, of fewer and of more than the contexts have, and about a tile. */
+const TOPK = [1, 2, 5, 17, 64, 100]
 const EMPTY_ROWS = ['neutral', 'unwritten', 'plusInf', 'nan'] as const
 const PAGINGS = [
   { pageSize: 1, interleave: 1 },
@@ -38,7 +40,7 @@ const contexts = (ranks: number, pageSize: number, interleave: number): number[]
     .filter((n, i, all) => n >= 0 && all.indexOf(n) === i)
 
 /** Every field takes each of its values many times, in combinations that the counter spreads. */
-const grid = (kvDtype: 'fp32' | 'bf16'): EngineConfig[] =>
+const grid = (kvDtype: EngineConfig['kvDtype']): EngineConfig[] =>
   RANKS.flatMap((ranks, r) =>
     PAGINGS.flatMap(({ pageSize, interleave }, p) =>
       [1, 2, 5, 8].map((qLen, q) => {
@@ -59,8 +61,8 @@ const grid = (kvDtype: 'fp32' | 'bf16'): EngineConfig[] =>
           emptyRow: EMPTY_ROWS[n % EMPTY_ROWS.length] ?? 'neutral',
           shuffledPages: n % 3 === 1,
           needles: n % 7 === 0,
-          ropeDim: n % 6 === 0 ? 0 : 16,
-          kvLoraRank: n % 5 === 2 ? 48 : 32,
+          ropeDim: kvDtype === 'fp8_ds_mla' ? 64 : n % 6 === 0 ? 0 : 16,
+          kvLoraRank: kvDtype === 'fp8_ds_mla' ? 512 : n % 5 === 2 ? 48 : 32,
           seed: n,
         })
       }),
@@ -76,6 +78,30 @@ describe('merged output against the fp64 reference, every row and head', () => {
       for (const config of grid(kvDtype)) {
         const { relative, dropped } = await errors(config)
         expect(relative, JSON.stringify(config)).toBeLessThan(limit)
+        expect(dropped).toBe(0)
+      }
+    }, 120_000)
+
+  for (const [kvDtype, take] of [
+    ['fp8', 1],
+    // Rows of this format have their one width, so that all of the grid would take minutes.
+    ['fp8_ds_mla', 6],
+  ] as const)
+    it(`stays within 0.01 with a ${kvDtype} cache, against the values that the kernel uses`, async () => {
+      for (const config of grid(kvDtype).filter((_, i) => i % take === 0)) {
+        const { relative, dropped } = await errors(config)
+        expect(relative, JSON.stringify(config)).toBeLessThan(1e-2)
+        expect(dropped).toBe(0)
+      }
+    }, 120_000)
+
+  for (const kvDtype of ['fp32', 'bf16', 'fp8', 'fp8_ds_mla'] as const)
+    it(`stays within the same limits when each query token chooses its keys (${kvDtype})`, async () => {
+      const configs = grid(kvDtype).filter((_, i) => i % (kvDtype === 'fp8_ds_mla' ? 11 : 2) === 0)
+      for (const [i, config] of configs.entries()) {
+        const sparse = { ...config, topk: TOPK[i % TOPK.length] ?? 1 }
+        const { relative, dropped } = await errors(sparse)
+        expect(relative, JSON.stringify(sparse)).toBeLessThan(kvDtype === 'fp32' ? 1e-5 : 1e-2)
         expect(dropped).toBe(0)
       }
     }, 120_000)
