@@ -4,7 +4,7 @@ export default defineConfig({
   root: '..',
   test: {
     root: '.',
-    include: ['test/unit/**/*.test.{ts,tsx}', 'test/native/**/*.test.ts'],
+    include: ['test/unit/**/*.test.{ts,tsx}', 'test/native/**/*.test.ts', 'test/gpu/**/*.test.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
   },

@@ -3,8 +3,9 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildAll } from './build-steps.mjs'
 import { testDisplay } from './display.mjs'
-import { runScript, SetupError, step } from './report.mjs'
-import { ROOT, run } from './shell.mjs'
+import { readyGpuPrograms, whyNoGpu } from './gpu.mjs'
+import { runScript, SetupError, say, step } from './report.mjs'
+import { ROOT, run, runForeground } from './shell.mjs'
 import { readyRuntime } from './window.mjs'
 
 const FOLDER = join(ROOT, 'test', 'bench')
@@ -16,25 +17,50 @@ const names = () =>
 const HELP = `
 npm run bench [-- NAME...]
 Runs the benchmarks of test/bench (all, or the named ones) and prints one JSON document: a member each.
-Names: ${names().join(', ')}`
+Names: ${names().join(', ')}
+npm run bench -- gpu [ARGUMENTS]
+The GPU kernels alone, without a window; ARGUMENTS as "npm run bench -- gpu --help" says.`
+
+/** @param {string} name */
+const scriptOf = (name) => join(FOLDER, `${name}.bench.mjs`)
+
+/** Needs neither npm packages nor Electron. @param {readonly string[]} args */
+const benchGpu = async (args) => {
+  // What was measured elsewhere is only looked at.
+  const reads = args.some((arg) => /^(--input|--help|-h)\b/.test(arg))
+  const reason = reads ? undefined : await readyGpuPrograms()
+  if (reason !== undefined) throw new SetupError(reason, 3)
+  return runForeground(process.execPath, [scriptOf('gpu'), ...args])
+}
+
+/** Those of no argument: the ones of the GPU only where there is one. */
+const all = () => {
+  const reason = whyNoGpu()
+  if (reason === undefined) return names()
+  say(`the benchmark gpu is left out: ${reason}`)
+  return names().filter((name) => name !== 'gpu')
+}
 
 runScript(async () => {
   const args = process.argv.slice(2)
+  if (args[0] === 'gpu') return benchGpu(args.slice(1))
   if (args.includes('--help')) {
     process.stdout.write(`${HELP.trim()}\n`)
     return 0
   }
   const unknown = args.find((name) => !names().includes(name))
   if (unknown !== undefined) throw new SetupError(`no benchmark ${unknown}; there are ${names().join(', ')}`)
+  const chosen = args.length > 0 ? args : all()
   await buildAll()
+  if (chosen.includes('gpu')) await readyGpuPrograms()
   await readyRuntime()
   const display = await testDisplay()
   /** @type {Record<string, unknown>} */
   const results = {}
-  for (const name of args.length > 0 ? args : names())
+  for (const name of chosen)
     results[name] = JSON.parse(
       await step(`benchmark ${name}`, () =>
-        run(process.execPath, [join(FOLDER, `${name}.bench.mjs`)], { env: display.env, failure: name }),
+        run(process.execPath, [scriptOf(name)], { env: display.env, failure: name }),
       ),
     )
   display.close()

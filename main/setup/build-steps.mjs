@@ -42,7 +42,7 @@ export const buildCuda = async () => {
     // One of other sources would not fit the addon.
     rmSync(join(ROOT, CUDA_LIBRARY), { force: true })
     say(
-      'the CUDA engine is left out: nvcc is not on this machine; install the CUDA toolkit or set DCPSCOPE_NVCC to have it',
+      `the CUDA engine is left out: ${process.env.DCPSCOPE_NVCC === 'none' ? 'DCPSCOPE_NVCC is none' : 'nvcc is not on this machine; install the CUDA toolkit or set DCPSCOPE_NVCC to have it'}`,
     )
     return
   }
@@ -53,6 +53,28 @@ export const buildCuda = async () => {
     }),
   )
 }
+
+/**
+ * Compiles the tests and the benchmark of the GPU kernels to build/cuda, programs that also run alone where there is
+ * a GPU. @returns {Promise<boolean>} false where there is no CUDA compiler
+ */
+export const buildGpuPrograms = async () => {
+  const nvcc = findNvcc()
+  if (nvcc === undefined) return false
+  await unlessDone(
+    'gpu-programs',
+    CUDA_INPUTS,
+    GPU_PROGRAMS.map((name) => `build/cuda/${name}`),
+    () =>
+      step('compiling the tests and the benchmark of the GPU kernels', async () => {
+        await configureCuda(nvcc)
+        await compile('build/cuda', GPU_PROGRAMS)
+      }),
+  )
+  return true
+}
+
+const GPU_PROGRAMS = ['dcpscope_gpu_tests', 'dcpscope_gpu_bench']
 
 /** @param {string} nvcc */
 const configureCuda = (nvcc) =>

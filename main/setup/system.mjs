@@ -25,10 +25,11 @@ export const missingBuildTools = () => [
 
 /**
  * The CUDA compiler: the one that DCPSCOPE_NVCC or CUDACXX names, on PATH, or where the toolkit installs itself;
- * undefined where there is none. A named one that is not there is an error.
+ * undefined where there is none, or where DCPSCOPE_NVCC is `none`. A named one that is not there is an error.
  */
 export const findNvcc = () => {
-  const named = process.env.DCPSCOPE_NVCC ?? process.env.CUDACXX
+  const named = process.env.DCPSCOPE_NVCC || process.env.CUDACXX
+  if (named === 'none') return undefined
   if (named !== undefined && named !== '') {
     const path = named.includes('/') ? (existsSync(named) ? named : undefined) : programPath(named)
     if (path === undefined) throw new SetupError(`no CUDA compiler ${named} (DCPSCOPE_NVCC or CUDACXX)`)

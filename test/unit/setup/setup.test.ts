@@ -35,16 +35,24 @@ const evaluate = (module: string, expression: string, env: Readonly<Record<strin
 }
 
 describe('every script of set-up', () => {
-  it.each(['start.mjs', 'test.mjs', 'check.mjs', 'build.mjs', 'dev.mjs', 'e2e.mjs', 'bench.mjs', 'pack.mjs'])(
-    '%s explains itself with --help',
-    (name) => {
-      const { code, out } = script(name, ['--help'])
-      expect(code).toBe(0)
-      expect(out).toMatch(/^npm (start|test|run \w+)/)
-    },
-  )
+  it.each([
+    'start.mjs',
+    'test.mjs',
+    'test-gpu.mjs',
+    'check.mjs',
+    'build.mjs',
+    'dev.mjs',
+    'e2e.mjs',
+    'bench.mjs',
+    'pack.mjs',
+    'pack-server.mjs',
+  ])('%s explains itself with --help', (name) => {
+    const { code, out } = script(name, ['--help'])
+    expect(code).toBe(0)
+    expect(out).toMatch(/^npm (start|test|run \w+)/)
+  })
 
-  it.each(['test.mjs', 'check.mjs', 'build.mjs', 'dev.mjs', 'bench.mjs'])(
+  it.each(['test.mjs', 'check.mjs', 'build.mjs', 'dev.mjs', 'bench.mjs', 'pack-server.mjs'])(
     '%s refuses an unknown argument in one line',
     (name) => {
       const { code, err } = script(name, ['--nonsense'])
@@ -104,6 +112,44 @@ describe('missing system packages', () => {
       { PATH: pathWith('apt-get') },
     )
     expect(err).toContain('sudo apt-get install -y --no-install-recommends cmake g++')
+  })
+})
+
+describe('the CUDA compiler', () => {
+  /** A file that can be run. */
+  const program = (...place: string[]): string => {
+    const path = join(folder, ...place)
+    mkdirSync(join(path, '..'), { recursive: true })
+    writeFileSync(path, '#!/bin/sh\n')
+    chmodSync(path, 0o755)
+    return path
+  }
+  const found = (env: Readonly<Record<string, string>>) =>
+    evaluate('system.mjs', 'm.findNvcc() ?? null', {
+      PATH: folder,
+      DCPSCOPE_NVCC: '',
+      CUDACXX: '',
+      CUDA_HOME: '',
+      CUDA_PATH: '',
+      ...env,
+    })
+
+  it('is the one that is named, then one on PATH, then one in CUDA_HOME', () => {
+    const home = program('home', 'bin', 'nvcc')
+    expect(found({ CUDA_HOME: join(folder, 'home') }).value).toBe(home)
+    const onPath = program('nvcc')
+    expect(found({ CUDA_HOME: join(folder, 'home') }).value).toBe(onPath)
+    const named = program('other-nvcc')
+    expect(found({ CUDACXX: named }).value).toBe(named)
+    expect(found({ CUDACXX: 'other-nvcc' }).value).toBe(named)
+    expect(found({ DCPSCOPE_NVCC: onPath, CUDACXX: named }).value).toBe(onPath)
+  })
+  it('is left out where DCPSCOPE_NVCC is none', () => {
+    program('nvcc')
+    expect(found({ DCPSCOPE_NVCC: 'none' }).value).toBeNull()
+  })
+  it('is an error where the named one is not there', () => {
+    expect(found({ DCPSCOPE_NVCC: '/nowhere/nvcc' }).err).toContain('/nowhere/nvcc')
   })
 })
 
