@@ -193,7 +193,7 @@ const engine = z.strictObject({
     'Empty rows',
     'What the kernel leaves in rows without keys, before they are neutralised.',
   ),
-  graph: field(z.boolean().default(false), 'Graph', 'Replay captured CUDA graphs.'),
+  graph: field(z.boolean().default(false), 'Graph', 'Replay captured CUDA graphs; a GPU only.'),
   rowStats: field(
     z.boolean().default(true),
     'Row statistics',
@@ -205,9 +205,9 @@ const engine = z.strictObject({
     'Runs every second pair of steps untraced, and reports the difference.',
   ),
   restOfLayer: field(
-    count(0, 2 ** 40).default(0),
+    z.union([z.enum(['model']), count(0, 2 ** 40)]).default(0),
     'Rest of layer',
-    'Weight bytes that each rank reads per layer besides attention; 0 is off.',
+    'Weights that each rank reads per layer besides attention: bytes, 0 is off, or what a layer of the preset touches.',
     'bytes',
   ),
 })

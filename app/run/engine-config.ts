@@ -1,5 +1,6 @@
 import type { RunConfig } from './config.ts'
 import { kernelHeads } from './parse.ts'
+import { restOfLayer } from './rest-of-layer.ts'
 
 /** What computes a run. */
 export type Device = 'cpu' | 'cuda'
@@ -71,13 +72,16 @@ export const contextLens = (config: RunConfig): number[] =>
 const checkRows = (rows: RunConfig['check']['rows']): number =>
   rows === 'auto' ? -1 : rows === 'all' ? -2 : rows === 'none' ? 0 : rows
 
-/** The device that a configuration asks for; `auto` is the CPU unless the caller knows of a GPU. */
-export const deviceOf = (config: RunConfig, gpu = false): Device =>
-  config.engine.device === 'auto' ? (gpu ? 'cuda' : 'cpu') : config.engine.device
+/** The device of a run: `auto` is the GPU when the caller knows of one that can be used and can hold the cache, else the CPU. */
+export const deviceOf = ({ engine, cache }: RunConfig, gpu = false): Device => {
+  if (engine.device !== 'auto') return engine.device
+  return gpu && cache.kvDtype !== 'fp32' ? 'cuda' : 'cpu'
+}
 
 /** Needs a configuration without `unsupported` entries. */
 export const engineConfig = (config: RunConfig, device: Device = deviceOf(config)): EngineConfig => {
   const { parallel, cache, workload, engine, capture, model } = config
+  const rest = restOfLayer(config)
   if (parallel.comm === 'p2p') throw new Error('p2p is refused before the engine')
   return {
     ranks: parallel.dcpSize,
@@ -106,8 +110,8 @@ export const engineConfig = (config: RunConfig, device: Device = deviceOf(config
     emptyRow: engine.emptyRow,
     device,
     graph: engine.graph,
-    restOfLayerBytes: engine.restOfLayer,
-    restOfLayerFlops: 0,
+    restOfLayerBytes: rest.bytes,
+    restOfLayerFlops: rest.flops,
     rowStats: engine.rowStats,
     observer: engine.observer,
     checkRows: checkRows(config.check.rows),

@@ -8,7 +8,7 @@ import {
   type RunConfigInput,
   runConfigSchema,
 } from './config.ts'
-import { presetNamed } from './presets.ts'
+import { PRESETS, presetNamed } from './presets.ts'
 
 /** One violated rule: `path` in the configuration (`parallel.dcpSize`), and what must hold. */
 export interface ConfigIssue {
@@ -125,9 +125,11 @@ const merged = (base: unknown, over: unknown): unknown => {
 export const kernelHeads = (config: RunConfig): number =>
   (config.model.heads * config.parallel.dcpSize) / config.parallel.tpSize
 
+const MODEL_PRESETS = PRESETS.filter(({ weights }) => weights !== undefined).map(({ name }) => name)
+
 /** Rules between fields; the same list serves form, command line and engine. */
 export const configRules = (config: RunConfig): ConfigIssue[] => {
-  const { model, parallel, cache, workload, capture } = config
+  const { model, parallel, cache, workload, engine, capture } = config
   const issues: ConfigIssue[] = []
   const rule = (holds: boolean, path: string, message: string): void => {
     if (!holds) issues.push({ path, message })
@@ -158,6 +160,17 @@ export const configRules = (config: RunConfig): ConfigIssue[] => {
       'model.heads',
       `heads * dcpSize / tpSize must be at most ${MAX_HEADS}, got ${kernelHeads(config)}`,
     )
+  rule(
+    cache.kvDtype !== 'fp8_ds_mla' || (model.kvLoraRank === 512 && model.ropeDim === 64),
+    'cache.kvDtype',
+    `fp8_ds_mla needs kvLoraRank 512 and ropeDim 64, got ${model.kvLoraRank} and ${model.ropeDim}`,
+  )
+  rule(
+    engine.restOfLayer !== 'model' ||
+      (model.preset !== undefined && presetNamed(model.preset).weights !== undefined),
+    'engine.restOfLayer',
+    `model needs model.preset to be ${MODEL_PRESETS.join(' or ')}`,
+  )
   rule(
     (model.measuredLayers ?? 1) <= model.layers,
     'model.measuredLayers',

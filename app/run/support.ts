@@ -1,28 +1,23 @@
 import type { RunConfig } from './config.ts'
+import { deviceOf } from './engine-config.ts'
+import type { CudaInfo } from './machine.ts'
 import type { ConfigIssue } from './parse.ts'
 
 /**
- * What the configuration can say but this version's engine cannot do yet, by name.
- * Kept apart from the schema: files stay valid when an engine learns more.
+ * What the configuration can say but this version's engine, or this machine, cannot do, by name. Kept apart from the schema:
+ * files stay valid when an engine learns more. Without `cuda` (what the engine said of GPUs here) a GPU that is asked for is
+ * taken for one that can be used.
  */
-export const unsupported = (config: RunConfig): ConfigIssue[] => {
-  const { model, parallel, cache, workload, engine, serving, faults } = config
+export const unsupported = (config: RunConfig, cuda?: CudaInfo): ConfigIssue[] => {
+  const { model, parallel, serving, faults } = config
   const issues: ConfigIssue[] = []
   const refuse = (given: boolean, path: string, what: string): void => {
     if (given) issues.push({ path, message: `${what} is not supported by this version's engine` })
   }
-  if (engine.device === 'cuda')
-    issues.push({
-      path: 'engine.device',
-      message: 'cuda is not supported by this version, which has the CPU engine only; use cpu or auto',
-    })
   refuse(model.kvHeads !== undefined, 'model.kvHeads', 'grouped-query attention')
   refuse(model.headDim !== undefined, 'model.headDim', 'grouped-query attention')
   refuse(parallel.comm === 'p2p', 'parallel.comm', 'the p2p transport')
-  refuse(cache.kvDtype === 'fp8', 'cache.kvDtype', 'an fp8 cache')
-  refuse(cache.kvDtype === 'fp8_ds_mla', 'cache.kvDtype', 'an fp8_ds_mla cache')
-  refuse(workload.topk !== undefined, 'workload.topk', 'sparse top-k attention')
-  refuse(engine.graph, 'engine.graph', 'graph replay')
+  issues.push(...deviceIssues(config, cuda))
   refuse(
     serving.backend !== undefined,
     'serving.backend',
@@ -36,5 +31,23 @@ export const unsupported = (config: RunConfig): ConfigIssue[] => {
   faults.forEach((f, i) => {
     refuse(true, `faults[${i}].fault`, `fault injection (${JSON.stringify(f.fault)})`)
   })
+  return issues
+}
+
+/** What depends on the device: GPUs keep no fp32 caches, and only they replay graphs. */
+const deviceIssues = (config: RunConfig, cuda: CudaInfo | undefined): ConfigIssue[] => {
+  const { cache, engine } = config
+  const issues: ConfigIssue[] = []
+  const asked = engine.device === 'cuda'
+  if (asked && cuda?.available === false)
+    issues.push({
+      path: 'engine.device',
+      message: `cuda cannot be used on this machine: ${cuda.reason ?? 'there is no GPU'}`,
+    })
+  if (asked && cache.kvDtype === 'fp32')
+    issues.push({ path: 'cache.kvDtype', message: 'fp32 is not supported on a GPU; use bf16' })
+  const gpu = engine.device === 'auto' && (cuda?.available ?? true)
+  if (engine.graph && deviceOf(config, gpu) === 'cpu')
+    issues.push({ path: 'engine.graph', message: 'needs a GPU, and this run would use the CPU' })
   return issues
 }

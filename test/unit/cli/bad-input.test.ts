@@ -43,8 +43,8 @@ describe('a configuration that breaks a rule is refused in one line', () => {
     ['a list', [], /must be an object/],
     [
       'what this engine cannot do',
-      { cache: { kvDtype: 'fp8' } },
-      /cache\.kvDtype: an fp8 cache is not supported/,
+      { parallel: { comm: 'p2p' } },
+      /parallel\.comm: the p2p transport is not supported/,
     ],
     ['a fault', { faults: [{ fault: 'x', ranks: 'all' }] }, /faults\[0\]\.fault: fault injection/],
   ])('%s', async (_name, config, says) => {
@@ -103,10 +103,6 @@ describe('bad usage is refused in one line', () => {
   it.each([
     [['run', '--preset', 'gpt'], /--preset: must be tiny or .*, got "gpt"/],
     [['run', '--device', 'tpu'], /engine\.device: must be auto or cpu or cuda, got "tpu"/],
-    [
-      ['run', '--device', 'cuda'],
-      /engine\.device: cuda is not supported by this version, .*; use cpu or auto/,
-    ],
     [['run', '--frobnicate'], /unknown option '--frobnicate'/],
     [['run', 'a.json', 'b.json'], /too many arguments/],
     [['sweep'], /unknown command 'sweep'/],

@@ -83,7 +83,7 @@ describe('startRun', () => {
     [{ workload: { requests: [{ contextLen: -1 }] } }, 'workload.requests[0].contextLen'],
     [{ workload: { requests: [{ contextLen: 1e12 }] } }, 'workload.requests[0].contextLen'],
     [{ modell: {} }, 'modell'],
-    [{ cache: { kvDtype: 'fp8' } }, 'cache.kvDtype'],
+    [{ parallel: { comm: 'p2p' } }, 'parallel.comm'],
     ['{}', ''],
     [undefined, ''],
   ])('refuses %j with the path of the field and starts nothing', async (config, path) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type RunConfig, runConfigSchema } from '../../../app/run/config.ts'
-import { contextLens, engineConfig } from '../../../app/run/engine-config.ts'
+import { contextLens, deviceOf, engineConfig } from '../../../app/run/engine-config.ts'
 import { issueText, kernelHeads, parseRunConfig } from '../../../app/run/parse.ts'
 import { PRESETS } from '../../../app/run/presets.ts'
 import { unsupported } from '../../../app/run/support.ts'
@@ -67,6 +67,16 @@ describe('a run configuration', () => {
       'workload.acceptedPerStep: must be at most qLen (2), got 3',
     ],
     [{ check: { rows: 'some' } }, 'check.rows: must be auto or all or none or a number, got "some"'],
+    [
+      { cache: { kvDtype: 'fp8_ds_mla' }, model: { kvLoraRank: 256 } },
+      'cache.kvDtype: fp8_ds_mla needs kvLoraRank 512 and ropeDim 64, got 256 and 64',
+    ],
+    [
+      { engine: { restOfLayer: 'model' } },
+      'engine.restOfLayer: model needs model.preset to be deepseek-v2-lite or deepseek-v3 or kimi-k2',
+    ],
+    [{ engine: { restOfLayer: 'all' } }, 'engine.restOfLayer: must be model or a number, got "all"'],
+    [{ engine: { restOfLayer: -1 } }, 'engine.restOfLayer: must be at least 0, got -1'],
     [{ check: { rows: 0 } }, 'check.rows: must be at least 1, got 0'],
     [{ capture: { steps: [32] } }, 'capture.steps[0]: must be below steps (32), got 32'],
     [{ parallel: { dpcSize: 2 } }, 'parallel.dpcSize: is not a known key'],
@@ -125,16 +135,38 @@ describe('presets', () => {
 
 describe('what the engine cannot do yet', () => {
   it.each([
-    [{ engine: { device: 'cuda' } }, 'engine.device'],
-    [{ cache: { kvDtype: 'fp8' } }, 'cache.kvDtype'],
-    [{ cache: { kvDtype: 'fp8_ds_mla' } }, 'cache.kvDtype'],
-    [{ workload: { topk: 64 } }, 'workload.topk'],
     [{ faults: [{ fault: 'lse-base-mismatch', ranks: 'all' }] }, 'faults[0].fault'],
     [{ serving: { backend: 'vllm-flashmla' } }, 'serving.backend'],
-    [{ engine: { graph: true } }, 'engine.graph'],
+    [{ engine: { device: 'cpu', graph: true } }, 'engine.graph'],
+    [{ engine: { device: 'cuda' }, cache: { kvDtype: 'fp32' } }, 'cache.kvDtype'],
     [{ parallel: { comm: 'p2p' } }, 'parallel.comm'],
   ])('%j is valid, and refused by name', (input, path) => {
     expect(unsupported(accepted(input)).map((i) => i.path)).toEqual([path])
+  })
+
+  it.each([
+    [{ cache: { kvDtype: 'fp8' } }],
+    [{ cache: { kvDtype: 'fp8_ds_mla' }, workload: { topk: 64 } }],
+    [{ engine: { device: 'cuda', graph: true } }],
+  ])('%j is not refused', (input) => {
+    expect(unsupported(accepted(input))).toEqual([])
+  })
+
+  it('depends on the machine where a GPU is asked for', () => {
+    const none = { available: false, reason: 'no driver was found', devices: [] }
+    const gpu = { available: true, devices: [] }
+    const refusals = (input: unknown, cuda: typeof gpu): string[] =>
+      unsupported(accepted(input), cuda).map(issueText)
+    expect(refusals({ engine: { device: 'cuda' } }, none)).toEqual([
+      'engine.device: cuda cannot be used on this machine: no driver was found',
+    ])
+    expect(refusals({ engine: { graph: true } }, none)).toEqual([
+      'engine.graph: needs a GPU, and this run would use the CPU',
+    ])
+    expect(refusals({ engine: { graph: true } }, gpu)).toEqual([])
+    expect(refusals({ engine: { graph: true }, cache: { kvDtype: 'fp32' } }, gpu)).toEqual([
+      'engine.graph: needs a GPU, and this run would use the CPU',
+    ])
   })
 })
 
@@ -143,6 +175,14 @@ describe('the engine configuration', () => {
     const config = accepted({ model: { heads: 128 }, parallel: { tpSize: 16, dcpSize: 4 } })
     expect(kernelHeads(config)).toBe(32)
     expect(engineConfig(config)).toMatchObject({ ranks: 4, heads: 32, softmaxScale: 1 / 24 })
+  })
+
+  it('is for the CPU unless a GPU is asked for, or there is one that can hold the cache', () => {
+    expect(engineConfig(accepted({})).device).toBe('cpu')
+    expect(engineConfig(accepted({ engine: { device: 'cuda' } })).device).toBe('cuda')
+    expect(deviceOf(accepted({}), true)).toBe('cuda')
+    expect(deviceOf(accepted({ engine: { device: 'cpu' } }), true)).toBe('cpu')
+    expect(deviceOf(accepted({ cache: { kvDtype: 'fp32' } }), true)).toBe('cpu')
   })
 
   it('lists requests one by one and resolves the last step', () => {
