@@ -1,8 +1,11 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
-import { describeRuntime } from './electron-runtime.ts'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { CudaInfo } from '../../app/run/machine.ts'
+import { buildCommand, isServerPack } from '../process/build-command.ts'
+import { describeRuntime, type RuntimeDescription } from './electron-runtime.ts'
 import { startEngine } from './engine-process.ts'
 import { messageOf } from './failure.ts'
+import { findGpus, type Gpu, gpusOf } from './gpus.ts'
 
 export interface EngineReport {
   readonly available: boolean
@@ -10,16 +13,10 @@ export interface EngineReport {
   readonly reason: string
 }
 
-export interface Gpu {
-  readonly name: string
-  readonly memoryMiB: number
-  readonly driver: string
-}
-
 export interface DoctorReport {
   readonly engines: { readonly cpu: EngineReport; readonly cuda: EngineReport }
   readonly gpus: readonly Gpu[]
-  readonly electron: { readonly version: string | null; readonly source: string }
+  readonly electron: RuntimeDescription
   readonly nodeVersion: string
   /** What would have to be there for everything to work, one sentence each. */
   readonly missing: readonly string[]
@@ -27,64 +24,85 @@ export interface DoctorReport {
 
 /** Looks at this machine. Nothing is changed or installed. */
 export const examine = async (distDir: string): Promise<DoctorReport> => {
-  const [cpu, gpus] = await Promise.all([cpuEngine(distDir), findGpus()])
-  const runtime = describeRuntime(distDir)
+  const [{ cpu, cuda }, listed] = await Promise.all([askEngine(distDir), findGpus()])
+  const electron = isServerPack()
+    ? { version: null, source: 'this is the pack for servers, which has no window' }
+    : describeRuntime(distDir)
+  const gpus = listed.length > 0 || cuda === undefined ? listed : gpusOf(cuda)
+  const engines = { cpu, cuda: cudaEngine(cuda) }
   return {
-    engines: { cpu, cuda: { available: false, reason: 'this version has the CPU engine only' } },
+    engines,
     gpus,
-    electron: { version: runtime.version, source: runtime.source },
+    electron,
     nodeVersion: process.versions.node,
     missing: [
       ...(cpu.available ? [] : [`CPU engine: ${cpu.reason}`]),
-      ...(runtime.version === null ? [`Electron, for the window (${runtime.source}): run "npm start"`] : []),
-      ...(hasDisplay() ? [] : ['a display (DISPLAY or WAYLAND_DISPLAY), for the window']),
+      ...missingForCuda(distDir, engines.cuda, gpus),
+      ...(isServerPack() ? [] : missingForWindow(electron)),
     ],
   }
 }
 
+const cudaEngine = (cuda: CudaInfo | undefined): EngineReport => {
+  if (cuda === undefined) return { available: false, reason: 'the engine could not be asked' }
+  const [gpu] = cuda.devices
+  if (!cuda.available || gpu === undefined)
+    return { available: false, reason: cuda.reason ?? 'the engine found no GPU' }
+  const free = `${(gpu.freeBytes / 2 ** 30).toFixed(1)} of ${(gpu.memoryBytes / 2 ** 30).toFixed(1)} GiB free`
+  return {
+    available: true,
+    reason: `${gpu.name}, ${free}, CUDA ${gpu.runtimeVersion} on a driver for ${gpu.driverVersion}`,
+  }
+}
+
+const missingForCuda = (distDir: string, cuda: EngineReport, gpus: readonly Gpu[]): string[] => {
+  if (process.platform !== 'linux') return []
+  const built = existsSync(join(distDir, 'native', 'dcpscope_cuda.so'))
+  return [
+    ...(built
+      ? []
+      : [`nvcc (the CUDA toolkit), for the CUDA engine: install it, then run "${buildCommand()}"`]),
+    ...(gpus.length > 0 ? [] : ['an NVIDIA GPU with its driver, for the CUDA engine']),
+    ...(built && gpus.length > 0 && !cuda.available ? [`CUDA engine: ${cuda.reason}`] : []),
+  ]
+}
+
+const missingForWindow = (electron: RuntimeDescription): string[] => [
+  ...(electron.version === null ? [`Electron, for the window (${electron.source}): run "npm start"`] : []),
+  ...(hasDisplay() ? [] : ['a display (DISPLAY or WAYLAND_DISPLAY), for the window']),
+]
+
 const hasDisplay = (): boolean =>
   process.platform !== 'linux' || [process.env.DISPLAY, process.env.WAYLAND_DISPLAY].some(Boolean)
 
-/** In its own process, as an engine that does not fit the processor ends the process that loads it. */
-const cpuEngine = async (distDir: string): Promise<EngineReport> => {
+interface EngineAnswer {
+  readonly cpu: EngineReport
+  /** Absent when there is no engine that could say. */
+  readonly cuda?: CudaInfo | undefined
+}
+
+const noEngine = (reason: string): EngineAnswer => ({ cpu: { available: false, reason } })
+
+/** In its own process, as an engine that does not fit the processor or the driver ends the process that loads it. */
+const askEngine = async (distDir: string): Promise<EngineAnswer> => {
   try {
     const engine = startEngine(distDir)
-    const ready = new Promise<EngineReport>((resolve) => {
+    const ready = new Promise<EngineAnswer>((resolve) => {
       engine.onEvent((event) => {
         if (event.type !== 'ready') return
         const cores = `${event.cores} ${event.cores === 1 ? 'core' : 'cores'}`
         const free = `${(event.memoryAvailableBytes / 2 ** 30).toFixed(1)} GiB available`
-        resolve({ available: true, reason: `engine ${event.version}, ${cores}, ${event.simd}, ${free}` })
+        const reason = `engine ${event.version}, ${cores}, ${event.simd}, ${free}`
+        resolve({ cpu: { available: true, reason }, cuda: event.cuda })
       })
     })
-    const dead = engine.exited.then((how): EngineReport => ({ available: false, reason: how }))
-    const report = await Promise.race([ready, dead])
+    const answer = await Promise.race([ready, engine.exited.then(noEngine)])
     await engine.close()
-    return report
+    return answer
   } catch (error) {
-    return { available: false, reason: messageOf(error) }
+    return noEngine(messageOf(error))
   }
 }
-
-const NVIDIA_SMI = ['--query-gpu=name,memory.total,driver_version', '--format=csv,noheader,nounits']
-
-/** GPUs as the driver's own tool lists them; none where the tool is not there or fails. */
-const findGpus = async (): Promise<Gpu[]> => {
-  try {
-    const { stdout } = await promisify(execFile)('nvidia-smi', NVIDIA_SMI, { timeout: 10_000 })
-    return parseGpus(stdout)
-  } catch {
-    return []
-  }
-}
-
-export const parseGpus = (csv: string): Gpu[] =>
-  csv.split('\n').flatMap((line) => {
-    const [name, memory, driver] = line.split(',').map((part) => part.trim())
-    return name === undefined || memory === undefined || driver === undefined
-      ? []
-      : [{ name, memoryMiB: Number(memory), driver }]
-  })
 
 export const doctorText = (report: DoctorReport): string => {
   const engine = ({ available, reason }: EngineReport): string => `${available ? 'yes' : 'no'}, ${reason}`
@@ -93,8 +111,11 @@ export const doctorText = (report: DoctorReport): string => {
     `CPU engine   ${engine(report.engines.cpu)}`,
     `CUDA engine  ${engine(report.engines.cuda)}`,
     ...(report.gpus.length === 0 ? ['GPUs         none found'] : []),
-    ...report.gpus.map((gpu) => `GPU          ${gpu.name}, ${gpu.memoryMiB} MiB, driver ${gpu.driver}`),
-    `Electron     ${electron.version === null ? 'none' : `${electron.version}, ${electron.source}`}`,
+    ...report.gpus.map(
+      ({ name, computeCapability, memoryMiB, driver }) =>
+        `GPU          ${name}, compute capability ${computeCapability}, ${memoryMiB} MiB, driver ${driver}`,
+    ),
+    `Electron     ${electron.version ?? 'none'}, ${electron.source}`,
     `Node         ${report.nodeVersion}`,
     ...(report.missing.length === 0 ? ['Missing      nothing'] : []),
     ...report.missing.map((what) => `Missing      ${what}`),

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { csv } from '../../../main/cli/csv.ts'
-import { parseGpus } from '../../../main/cli/doctor-command.ts'
+import { gpusOf, parseGpus } from '../../../main/cli/gpus.ts'
 import { jsonProblem } from '../../../main/cli/json-problem.ts'
 import { progressText, summaryText } from '../../../main/cli/run-text.ts'
 import { textTable } from '../../../main/cli/text-table.ts'
@@ -92,10 +92,24 @@ describe('a table of text', () => {
 
 describe('GPUs of the driver tool', () => {
   it('are read line by line', () => {
-    expect(parseGpus('NVIDIA H200, 143771, 570.86.15\n')).toEqual([
-      { name: 'NVIDIA H200', memoryMiB: 143771, driver: '570.86.15' },
+    expect(parseGpus('NVIDIA H200, 9.0, 143771, 570.86.15\n')).toEqual([
+      { name: 'NVIDIA H200', computeCapability: '9.0', memoryMiB: 143771, driver: '570.86.15' },
     ])
     expect(parseGpus('')).toEqual([])
+  })
+  it('are those of the engine where the tool is missing', () => {
+    const device = {
+      name: 'NVIDIA H200',
+      computeCapability: '9.0',
+      multiprocessors: 132,
+      memoryBytes: 143771 * 2 ** 20,
+      freeBytes: 2 ** 30,
+      driverVersion: '13.0',
+      runtimeVersion: '13.0',
+    }
+    expect(gpusOf({ available: true, devices: [device] })).toEqual([
+      { name: 'NVIDIA H200', computeCapability: '9.0', memoryMiB: 143771, driver: 'CUDA 13.0' },
+    ])
   })
 })
 
