@@ -42,5 +42,11 @@ int main(int argc, char** argv) {
   dcpscope::cuda::tests::Runner runner(filters, reduced, list);
   dcpscope::cuda::tests::referenceTests(runner);
   dcpscope::cuda::tests::attentionTests(runner);
+  dcpscope::cuda::tests::opsInputTests(runner);
+  dcpscope::cuda::tests::opsCacheTests(runner);
+  dcpscope::cuda::tests::opsNeutralizeTests(runner);
+  dcpscope::cuda::tests::opsTransportTests(runner);
+  dcpscope::cuda::tests::opsRestTests(runner);
+  dcpscope::cuda::tests::opsTimeTests(runner);
   return runner.finish();
 }

@@ -6,5 +6,12 @@ namespace dcpscope::cuda::tests {
 
 void referenceTests(Runner& runner);
 void attentionTests(Runner& runner);
+void opsInputTests(Runner& runner);
+void opsCacheTests(Runner& runner);
+void opsNeutralizeTests(Runner& runner);
+void opsTransportTests(Runner& runner);
+void opsRestTests(Runner& runner);
+/** How long each kernel takes, as notes. */
+void opsTimeTests(Runner& runner);
 
 }  // namespace dcpscope::cuda::tests
