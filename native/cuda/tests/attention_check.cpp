@@ -50,8 +50,8 @@ AttentionBench::AttentionBench(const AttentionProblem& problem, CreateAttention 
       workspace_(attention_->workspaceBytes()),
       out_(problem.rows() * shape_.valueDim * (shape_.outFp32 ? 4 : 2)),
       lse_(problem.rows()),
-      attendStamps_(kStamps),
-      combineStamps_(kStamps) {
+      attendStamps_(kStampSlots),
+      combineStamps_(kStampSlots) {
   workspace_.fill(0);
   poison(0xff);
 }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: dcpscope_gpu_tests [--reduced] [--list] [FILTER...]\n"
-    "Runs the cases whose name contains one of the filters, such as attention/sm90/bf16.\n"
+    "Runs the cases whose name contains one of the filters, such as attention/best/bf16.\n"
     "  --reduced  the small grid, for compute-sanitizer\n"
     "  --list     prints the names only\n";
 

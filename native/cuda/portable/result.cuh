@@ -1,0 +1,58 @@
+#pragma once
+#include <cuda_bf16.h>
+
+#include <cmath>
+
+#include "cuda/portable/work.h"
+
+/** Writing final rows, as the shape and the treatment of rows without keys ask for. */
+namespace dcpscope::cuda::portable {
+
+constexpr float kLn2 = 0.69314718056f;
+
+/** A row of values in memory, or what of it lies behind some column. */
+struct RowTarget {
+  unsigned char* row;
+  bool fp32;
+
+  __device__ RowTarget from(int column) const { return {row + (fp32 ? 4 : 2) * column, fp32}; }
+
+  /** Writes the values at `column`, an even one, and behind it. */
+  __device__ void put(int column, float a, float b) const {
+    if (fp32) {
+      *reinterpret_cast<float2*>(row + 4 * column) = make_float2(a, b);
+    } else {
+      *reinterpret_cast<__nv_bfloat162*>(row + 2 * column) = __floats2bfloat162_rn(a, b);
+    }
+  }
+};
+
+__device__ inline RowTarget resultRow(const Work& work, int64_t row) {
+  const int bytes = work.shape.outFp32 ? 4 : 2;
+  return {static_cast<unsigned char*>(work.in.out) + row * work.shape.valueDim * bytes, work.shape.outFp32};
+}
+
+__device__ inline float* partialValues(const Work& work, int64_t slot, int row) {
+  return work.partialOut + (slot * work.rows + row) * work.shape.valueDim;
+}
+
+__device__ inline RowTarget partialRow(const Work& work, int64_t slot, int row) {
+  return {reinterpret_cast<unsigned char*>(partialValues(work, slot, row)), true};
+}
+
+/** The values of a row without keys. Its memory stays as it is when they are to be unwritten. */
+__device__ inline float emptyValue(EmptyRow kind) {
+  return kind == EmptyRow::nan ? __int_as_float(0x7fc00000) : 0.0f;
+}
+
+/** Writes the log-sum-exp of a row, given in base 2; -inf says that it has no keys. */
+__device__ inline void writeLse(const Work& work, int64_t row, float lse2) {
+  const EmptyRow kind = work.in.emptyRow;
+  if (lse2 != -INFINITY) {
+    work.in.lse[row] = work.in.base2 ? lse2 : lse2 * kLn2;
+  } else if (kind != EmptyRow::unwritten) {
+    work.in.lse[row] = kind == EmptyRow::plusInf ? INFINITY : -INFINITY;
+  }
+}
+
+}  // namespace dcpscope::cuda::portable

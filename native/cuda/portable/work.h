@@ -1,0 +1,54 @@
+#pragma once
+#include <cstdint>
+
+#include "cuda/attention.h"
+
+namespace dcpscope::cuda::portable {
+
+/** What the planner leaves for the other kernels; device memory. */
+struct PlanMemory {
+  /** Units of the line that one block does. */
+  int64_t* share;
+  /** Unit at which each group begins [groups + 1]. */
+  int64_t* begin;
+  /** Group in which each block begins, `groups` for a block without work [blocks]. */
+  int32_t* firstGroup;
+};
+
+/** One call, by value to the kernels. */
+struct Work {
+  AttentionShape shape;
+  AttentionInputs in;
+  PlanMemory plan;
+  int blocks;
+  /** Requests, or query tokens when sparse; each has `items` tiles of its `rowsPerGroup` query rows. */
+  int groups;
+  int items;
+  int rowsPerGroup;
+  /** Of a tile. */
+  int rows;
+  int keys;
+  /** Unnormalised scores to base-2 exponents, cached values to true ones; both with the scale of an fp8
+   * cache. */
+  float scoreScale;
+  float valueScale;
+  /** Partial results of split items: [2 * blocks][rows][V], normalised, and their base-2 log-sum-exp. */
+  float* partialOut;
+  float* partialLse;
+};
+
+/** The attention kernel for one cache format and tile. */
+struct AttendKernel {
+  const void* function;
+  int rows;
+  int keys;
+  int sharedBytes;
+};
+
+/** The one for `shape`, a valid one. */
+AttendKernel attendKernel(const AttentionShape& shape);
+
+void launchPlan(const Work& work, const int32_t* lengths, cudaStream_t stream);
+void launchCombine(const Work& work, cudaStream_t stream);
+
+}  // namespace dcpscope::cuda::portable
