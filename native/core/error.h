@@ -5,7 +5,8 @@
 namespace dcpscope {
 
 /** What went wrong, as callers tell it apart; `name` gives the code that reaches JavaScript. */
-enum class ErrorCode { config, memory, poolFull, cancelled, state, engine };
+/** After `device` nothing can be done in the process any more: a fault of a GPU poisons it. */
+enum class ErrorCode { config, memory, poolFull, cancelled, state, engine, device };
 
 inline const char* name(ErrorCode code) {
   switch (code) {
@@ -21,6 +22,8 @@ inline const char* name(ErrorCode code) {
       return "ERR_STATE";
     case ErrorCode::engine:
       return "ERR_ENGINE";
+    case ErrorCode::device:
+      return "ERR_DEVICE";
   }
   return "ERR_ENGINE";
 }

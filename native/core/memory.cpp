@@ -108,29 +108,44 @@ MemoryAvailable memoryAvailable() {
 
 namespace {
 
-void require(const std::vector<MemoryComponent>& components, bool device, int64_t available) {
+/** The sum of the components of some kind of memory, and the largest of them. */
+struct Need {
+  int64_t bytes = 0;
   const MemoryComponent* largest = nullptr;
-  int64_t need = device ? kDeviceHeadroom : kHeadroom;
+};
+
+Need needOf(const std::vector<MemoryComponent>& components, bool device) {
+  Need need;
   for (const MemoryComponent& component : components) {
     if ((component.place == MemoryPlace::device) != device) continue;
-    need += component.bytes;
-    if (largest == nullptr || component.bytes > largest->bytes) largest = &component;
+    need.bytes += component.bytes;
+    if (need.largest == nullptr || component.bytes > need.largest->bytes) need.largest = &component;
   }
-  if (largest == nullptr || need <= available) return;
-  throw EngineError(ErrorCode::memory, "the run needs " + readable(need) +
-                                           (device ? " of the GPU's memory" : "") + ", available " +
-                                           readable(available) + "; the largest part is " + largest->name +
-                                           " with " + readable(largest->bytes));
+  return need;
+}
+
+std::string largestPart(const Need& need) {
+  return "; the largest part is " + need.largest->name + " with " + readable(need.largest->bytes);
 }
 
 }  // namespace
 
 void requireMemory(const std::vector<MemoryComponent>& components, int64_t available) {
-  require(components, false, available);
+  const Need need = needOf(components, false);
+  if (need.largest == nullptr || need.bytes + kHeadroom <= available) return;
+  throw EngineError(ErrorCode::memory, "the run needs " + readable(need.bytes + kHeadroom) + ", available " +
+                                           readable(available) + largestPart(need));
 }
 
-void requireDeviceMemory(const std::vector<MemoryComponent>& components, int64_t available) {
-  require(components, true, available);
+void requireDeviceMemory(const std::vector<MemoryComponent>& components, int64_t available, int64_t total) {
+  const Need need = needOf(components, true);
+  if (need.largest == nullptr || need.bytes + kDeviceHeadroom <= available) return;
+  // A context of our own takes some hundred MiB.
+  constexpr int64_t kOwn = int64_t{1} << 30;
+  const std::string others = total - available > kOwn ? ", as other programs use the GPU" : "";
+  throw EngineError(ErrorCode::memory, "the run needs " + readable(need.bytes + kDeviceHeadroom) +
+                                           " of the GPU's memory, available " + readable(available) + " of " +
+                                           readable(total) + others + largestPart(need));
 }
 
 }  // namespace dcpscope

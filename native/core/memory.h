@@ -27,7 +27,7 @@ MemoryAvailable memoryAvailable();
 /** Throws ERR_MEMORY that names need, rest and the largest component when those of the host do not fit. */
 void requireMemory(const std::vector<MemoryComponent>& components, int64_t available);
 
-/** The same for those of a device, of which `available` bytes are free. */
-void requireDeviceMemory(const std::vector<MemoryComponent>& components, int64_t available);
+/** The same for those of a device: of its `total` bytes `available` are free. */
+void requireDeviceMemory(const std::vector<MemoryComponent>& components, int64_t available, int64_t total);
 
 }  // namespace dcpscope

@@ -25,7 +25,15 @@ constexpr ColumnSpec kEvent[] = {{"step", i32},    {"layer", i32},   {"rank", i3
                                  {"request", i32}, {"time_ns", i64}, {"kind", u8},
                                  {"row", i32},     {"value", f64},   {"limit", f64}};
 
+constexpr const char* kStageNames[kStageCount] = {"metadata",       "q_all_gather",  "kv_append",
+                                                  "decode_attn",    "split_combine", "neutralize",
+                                                  "lse_all_gather", "lse_correct",   "out_reduce_scatter",
+                                                  "out_all_to_all", "merge",         "rest_of_layer",
+                                                  "graph_replay",   "stall"};
+
 }  // namespace
+
+const char* name(Stage stage) { return kStageNames[static_cast<int>(stage)]; }
 
 std::span<const ColumnSpec> spanColumns() { return kSpan; }
 std::span<const ColumnSpec> queryRowColumns() { return kQueryRow; }

@@ -25,6 +25,10 @@ enum class Stage : uint8_t {
   graphReplay,
   stall,
 };
+constexpr int kStageCount = static_cast<int>(Stage::stall) + 1;
+/** As in app/trace/stages.ts. */
+const char* name(Stage stage);
+
 enum class EventKind : uint8_t {
   nanInPartial,
   infInPartial,

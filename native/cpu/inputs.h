@@ -4,6 +4,7 @@
 
 #include "core/block.h"
 #include "core/config.h"
+#include "core/source.h"
 #include "cpu/kernels.h"
 #include "cpu/pool.h"
 
@@ -65,11 +66,6 @@ inline void storeKey(const Config& config, int keyDim, const unsigned char* key,
       quantise.dsMla(reinterpret_cast<const uint16_t*>(key), row);
       return;
   }
-}
-
-inline Source sourceOf(const Config& c, int layer, int request) {
-  return makeSource(c.seed, layer, request, c.needles, c.contextLens[static_cast<size_t>(request)],
-                    c.kvLoraRank + c.ropeDim, c.softmaxScale);
 }
 
 }  // namespace dcpscope

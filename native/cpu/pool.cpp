@@ -1,23 +1,11 @@
 #include "cpu/pool.h"
 
-#if defined(__linux__)
-#include <sched.h>
-#endif
-#include <algorithm>
 #include <string>
 #include <system_error>
 
 #include "core/error.h"
 
 namespace dcpscope {
-
-int usableCores() {
-#if defined(__linux__)
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof(set), &set) == 0) return std::max(1, CPU_COUNT(&set));
-#endif
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
 
 Pool::Pool(int threads) : begin_(threads + 1, 0), end_(threads + 1, 0) {
   threads_.reserve(static_cast<size_t>(threads));

@@ -5,12 +5,10 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/cores.h"
 #include "cpu/barrier.h"
 
 namespace dcpscope {
-
-/** Cores that this process may run on. */
-int usableCores();
 
 /** Threads that live as long as a run. Starting work allocates nothing. */
 class Pool {

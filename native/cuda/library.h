@@ -23,6 +23,8 @@ struct GpuInfo {
   int driverVersion;
   int runtimeVersion;
   std::string uuid;
+  /** Version of the driver itself, empty when it is not known. */
+  std::string driver;
 };
 
 struct Report {

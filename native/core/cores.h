@@ -1,0 +1,8 @@
+#pragma once
+
+namespace dcpscope {
+
+/** Cores that this process may run on. */
+int usableCores();
+
+}  // namespace dcpscope

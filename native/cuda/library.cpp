@@ -1,0 +1,23 @@
+#include "cuda/library.h"
+
+#include <exception>
+
+#include "cuda/run/devices.h"
+#include "cuda/run/group.h"
+
+#define DCPSCOPE_EXPORT __attribute__((visibility("default")))
+
+DCPSCOPE_EXPORT const char* dcpscope_cuda_interface() { return DCPSCOPE_INTERFACE; }
+
+DCPSCOPE_EXPORT void dcpscope_cuda_devices(dcpscope::cuda::Report& report) {
+  try {
+    report = dcpscope::cuda::lookAtDevices();
+  } catch (const std::exception& error) {
+    report.reason = error.what();
+  }
+}
+
+DCPSCOPE_EXPORT const dcpscope::Device& dcpscope_cuda_device() {
+  static const dcpscope::cuda::Gpu gpu;
+  return gpu;
+}

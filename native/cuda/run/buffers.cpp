@@ -1,0 +1,83 @@
+#include "cuda/run/buffers.h"
+
+#include <vector>
+
+#include "core/error.h"
+#include "core/source.h"
+#include "cuda/check.h"
+#include "cuda/ops/rest_of_layer.h"
+
+namespace dcpscope::cuda {
+namespace {
+
+const Sizes& fitting(const RunState& state, const Sizes& sizes, int64_t workspace) {
+  size_t free = 0;
+  size_t total = 0;
+  cudaCheck(cudaMemGetInfo(&free, &total), "asking for the GPU's free memory");
+  requireDeviceMemory(components(state.config, sizes, workspace), static_cast<int64_t>(free),
+                      static_cast<int64_t>(total));
+  return sizes;
+}
+
+}  // namespace
+
+Buffers::Buffers(const RunState& state, const Sizes& sizes, int64_t workspace)
+    : z_(fitting(state, sizes, workspace)),
+      ranks_(state.config.ranks),
+      layers_(state.config.layers),
+      workspace_((workspace + 255) / 256 * 256),
+      pools_(static_cast<int64_t>(ranks_) * layers_ * z_.pool, "kv_pages"),
+      queries_(layers_ * z_.queries, "inputs"),
+      keys_(layers_ * z_.keys, "inputs"),
+      ids_(layers_ * z_.ids, "inputs"),
+      sources_(static_cast<int64_t>(layers_) * z_.requests * static_cast<int64_t>(sizeof(Source)), "inputs"),
+      gathered_(z_.gathered, "queries"),
+      outs_(ranks_ * z_.out, "partials"),
+      lse_(ranks_ * z_.lse, "partials"),
+      wires_(ranks_ * z_.wire, "partials"),
+      received_(ranks_ * z_.received, "partials"),
+      lses_(z_.lses, "partials"),
+      merged_(static_cast<int64_t>(layers_) * ranks_ * z_.merged, "merged"),
+      slots_(ranks_ * z_.slots, "page_tables"),
+      slotMapping_(ranks_ * z_.slotMapping, "page_tables"),
+      workspaces_(ranks_ * workspace_, "workspace"),
+      rest_(z_.rest, "rest_of_layer"),
+      restState_(static_cast<int64_t>(sizeof(RestState)), "rest_of_layer"),
+      nanCounts_(static_cast<int64_t>(layers_) * ranks_ * z_.tokens * static_cast<int64_t>(sizeof(NanCount)),
+                 "workspace"),
+      frame_(z_.frame.bytes, "page_tables"),
+      tableBegin_((z_.requests + 1) * int64_t{8}, "page_tables"),
+      trace_(z_.trace.bytes, "trace"),
+      captures_(static_cast<int64_t>(z_.capturedLayers) * ranks_ * z_.capture.bytes, "capture"),
+      frameOnHost_(z_.frame.bytes, "pinned"),
+      traceOnHost_(z_.trace.bytes, "pinned") {
+  uploadSources(state);
+  uploadTableBegin(state.shape);
+}
+
+void Buffers::uploadSources(const RunState& state) {
+  std::vector<Source> all;
+  for (int layer = 0; layer < layers_; ++layer)
+    for (int r = 0; r < z_.requests; ++r)
+      all.push_back(r < state.shape.requests ? sourceOf(state.config, layer, r)
+                                             : makeSource(state.config.seed, layer, r, false, 0,
+                                                          state.shape.keyDim, state.config.softmaxScale));
+  cudaCheck(cudaMemcpy(sources_.at(), all.data(), all.size() * sizeof(Source), cudaMemcpyHostToDevice),
+            "sending what data is made of");
+}
+
+/** Requests that only pad the batch have no pages: their rows begin where the last one ends. */
+void Buffers::uploadTableBegin(const Shape& shape) {
+  std::vector<int64_t> begin(shape.cellBegin.begin(), shape.cellBegin.end());
+  begin.resize(static_cast<size_t>(z_.requests) + 1, shape.cells());
+  cudaCheck(cudaMemcpy(tableBegin_.at(), begin.data(), begin.size() * 8, cudaMemcpyHostToDevice),
+            "sending the page table");
+}
+
+void Buffers::uploadFrame(cudaStream_t stream) const {
+  cudaCheck(cudaMemcpyAsync(frame_.at(), frameOnHost_.at(), static_cast<size_t>(z_.frame.bytes),
+                            cudaMemcpyHostToDevice, stream),
+            "sending the lengths of a step");
+}
+
+}  // namespace dcpscope::cuda

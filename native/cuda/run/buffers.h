@@ -1,0 +1,104 @@
+#pragma once
+#include "core/generate.h"
+#include "core/run_state.h"
+#include "cuda/ops/neutralize.h"
+#include "cuda/run/memory.h"
+#include "cuda/run/sizes.h"
+#include "cuda/stamp.h"
+
+namespace dcpscope::cuda {
+
+/** Everything that a run keeps on the GPU. Addresses never change, so that graphs may hold them. */
+class Buffers {
+ public:
+  /** Throws ERR_MEMORY with the prediction when it does not fit, before anything is allocated. */
+  Buffers(const RunState& state, const Sizes& sizes, int64_t workspace);
+
+  char* pool(int rank, int layer) const { return pools_.at(index(rank, layer) * z_.pool); }
+  char* queries(int layer) const { return queries_.at(layer * z_.queries); }
+  char* keys(int layer) const { return keys_.at(layer * z_.keys); }
+  int32_t* ids(int layer) const { return ids_.at<int32_t>(layer * z_.ids); }
+  char* gathered() const { return gathered_.at(); }
+  /** Where attention writes: the merged rows themselves when there is nothing to merge. */
+  char* out(int rank, int layer) const { return z_.out == 0 ? merged(layer, rank) : outs_.at(rank * z_.out); }
+  float* lse(int rank) const { return lse_.at<float>(rank * z_.lse); }
+  char* wire(int rank) const { return wires_.at(rank * z_.wire); }
+  char* received(int rank) const { return received_.at(rank * z_.received); }
+  float* lses() const { return lses_.at<float>(); }
+  /** By layer, then rank, without gaps but for alignment. */
+  char* merged(int layer, int rank) const {
+    return merged_.at((static_cast<int64_t>(layer) * ranks_ + rank) * z_.merged);
+  }
+  char* mergedAll() const { return merged_.at(); }
+  int32_t* slots(int rank) const { return slots_.at<int32_t>(rank * z_.slots); }
+  int64_t* slotMapping(int rank) const { return slotMapping_.at<int64_t>(rank * z_.slotMapping); }
+  void* workspace(int rank) const { return workspaces_.at(rank * workspace_); }
+  char* rest() const { return rest_.at(); }
+  char* restState() const { return restState_.at(); }
+  NanCount* nanCounts() const { return nanCounts_.at<NanCount>(); }
+  const Source* sources(int layer) const {
+    return sources_.at<Source>() + static_cast<int64_t>(layer) * z_.requests;
+  }
+
+  const int64_t* before() const { return frame_.at<int64_t>(z_.frame.before); }
+  const int64_t* after() const { return frame_.at<int64_t>(z_.frame.after); }
+  const int32_t* pages() const { return frame_.at<int32_t>(z_.frame.pages); }
+  const int64_t* tableBegin() const { return tableBegin_.at<int64_t>(); }
+  /** The host's side of a frame, and its way to the device. */
+  const PinnedMemory& frameOnHost() const { return frameOnHost_; }
+  void uploadFrame(cudaStream_t stream) const;
+
+  Stamp* stamps(size_t work) const { return trace_.at<Stamp>(z_.trace.stamps) + work * kStampSlots; }
+  TokenStats* stats(int rank, int layer) const {
+    return trace_.at<TokenStats>(z_.trace.stats) + index(rank, layer) * z_.statsPerLayer;
+  }
+  int32_t* lengths(int rank) const { return trace_.at<int32_t>(z_.trace.lengths) + rank * z_.requests; }
+  /** Of a dense step (layer -1), or of the chosen keys of a layer. */
+  int32_t* bounds(int rank, int layer) const { return trace_.at<int32_t>(boundsOffset(rank, layer)); }
+  int64_t boundsOffset(int rank, int layer) const {
+    return z_.trace.bounds + (static_cast<int64_t>(layer + 1) * ranks_ + rank) * z_.boundsPerLayer;
+  }
+  const DeviceMemory& trace() const { return trace_; }
+  const PinnedMemory& traceOnHost() const { return traceOnHost_; }
+
+  /** Copies of captured tensors; `at` counts the captured layers. */
+  char* capture(int rank, int at) const {
+    return captures_.at((static_cast<int64_t>(at) * ranks_ + rank) * z_.capture.bytes);
+  }
+
+ private:
+  int64_t index(int rank, int layer) const { return static_cast<int64_t>(rank) * layers_ + layer; }
+  void uploadSources(const RunState& state);
+  void uploadTableBegin(const Shape& shape);
+
+  const Sizes& z_;
+  const int ranks_;
+  const int layers_;
+  const int64_t workspace_;
+  DeviceMemory pools_;
+  DeviceMemory queries_;
+  DeviceMemory keys_;
+  DeviceMemory ids_;
+  DeviceMemory sources_;
+  DeviceMemory gathered_;
+  DeviceMemory outs_;
+  DeviceMemory lse_;
+  DeviceMemory wires_;
+  DeviceMemory received_;
+  DeviceMemory lses_;
+  DeviceMemory merged_;
+  DeviceMemory slots_;
+  DeviceMemory slotMapping_;
+  DeviceMemory workspaces_;
+  DeviceMemory rest_;
+  DeviceMemory restState_;
+  DeviceMemory nanCounts_;
+  DeviceMemory frame_;
+  DeviceMemory tableBegin_;
+  DeviceMemory trace_;
+  DeviceMemory captures_;
+  PinnedMemory frameOnHost_;
+  PinnedMemory traceOnHost_;
+};
+
+}  // namespace dcpscope::cuda

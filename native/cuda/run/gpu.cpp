@@ -1,0 +1,33 @@
+#include <string>
+
+#include "core/cores.h"
+#include "core/error.h"
+#include "cuda/check.h"
+#include "cuda/run/group.h"
+
+namespace dcpscope::cuda {
+
+void useGpu() {
+  const cudaError_t result = cudaSetDevice(0);
+  if (result == cudaErrorDevicesUnavailable)
+    throw EngineError(ErrorCode::engine,
+                      "the GPU is in use by another program that has it alone (exclusive compute mode)");
+  cudaCheck(result, "opening the GPU");
+}
+
+/** The run's own work on the CPU is the check alone. */
+int Gpu::threads(const Config&) const { return usableCores(); }
+
+std::vector<MemoryComponent> Gpu::memory(const Config& config) const {
+  useGpu();
+  const Shape shape(config);
+  const Sizes sizes(config, shape);
+  return components(config, sizes, Attention::create(attentionShape(config, shape, sizes))->workspaceBytes());
+}
+
+std::unique_ptr<Group> Gpu::createGroup(RunState& state, Pool&) const {
+  useGpu();
+  return std::make_unique<CudaGroup>(state);
+}
+
+}  // namespace dcpscope::cuda

@@ -1,0 +1,32 @@
+#pragma once
+#include <cuda_runtime_api.h>
+
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "cuda/run/stages.h"
+
+namespace dcpscope::cuda {
+
+/** Captured steps, one for each way in which a step is run. */
+class Graphs {
+ public:
+  Graphs() = default;
+  ~Graphs();
+  Graphs(const Graphs&) = delete;
+  Graphs& operator=(const Graphs&) = delete;
+
+  bool has(StepMode mode) const { return graphs_.count(key(mode)) > 0; }
+  /** `enqueue` puts the step on the stream. */
+  void capture(StepMode mode, cudaStream_t stream, const std::function<void()>& enqueue);
+  void launch(StepMode mode, cudaStream_t stream) const;
+
+ private:
+  using Key = std::pair<bool, bool>;
+  static Key key(StepMode mode) { return {mode.traced, mode.captured}; }
+
+  std::map<Key, cudaGraphExec_t> graphs_;
+};
+
+}  // namespace dcpscope::cuda

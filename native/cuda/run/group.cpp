@@ -1,0 +1,224 @@
+#include "cuda/run/group.h"
+
+#include <algorithm>
+#include <string>
+
+#include "core/error.h"
+#include "core/layout.h"
+#include "cuda/check.h"
+
+namespace dcpscope::cuda {
+namespace {
+
+constexpr int64_t kFillTokens = int64_t{1} << 16;
+constexpr int64_t kFillPieces = 16;
+/** Device time of a step above which it can be cancelled between layers. */
+constexpr int64_t kSlowStepNs = 300'000'000;
+
+}  // namespace
+
+Queue::Queue() {
+  cudaCheck(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
+  for (cudaEvent_t* event : {&begin, &end}) cudaCheck(cudaEventCreate(event), "making an event");
+  for (cudaEvent_t& event : layers)
+    cudaCheck(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "making an event");
+}
+
+Queue::~Queue() {
+  for (cudaEvent_t event : {begin, end, layers[0], layers[1]}) static_cast<void>(cudaEventDestroy(event));
+  static_cast<void>(cudaStreamDestroy(stream));
+}
+
+CudaGroup::CudaGroup(RunState& state)
+    : state_(state),
+      c_(state.config),
+      s_(state.shape),
+      z_(c_, s_),
+      order_(workOrder(c_)),
+      attention_(Attention::create(attentionShape(c_, s_, z_))),
+      buffers_(state, z_, attention_->workspaceBytes()),
+      stages_(state, z_, buffers_, *attention_),
+      statsParts_(neutralizeParts(c_.heads, s_.valueDim, s_.valueBytes == 4)),
+      clock_(state.clock),
+      announced_(sizeof(uint64_t), "pinned"),
+      mergedRow_(static_cast<int64_t>(s_.headsPerRank) * s_.valueDim * s_.valueBytes, "pinned") {
+  announceWork();
+}
+
+CudaGroup::~CudaGroup() { static_cast<void>(cudaDeviceSynchronize()); }
+
+/** Gives each kernel's stamps the word in which it announces itself. */
+void CudaGroup::announceWork() {
+  std::vector<Stamp> all(order_.size() * kStampSlots);
+  for (size_t i = 0; i < order_.size(); ++i)
+    all[i * kStampSlots + kStamps] = {reinterpret_cast<uint64_t>(announced_.onDevice()), i + 1};
+  cudaCheck(cudaMemcpy(buffers_.stamps(0), all.data(), all.size() * sizeof(Stamp), cudaMemcpyHostToDevice),
+            "preparing the stamps");
+}
+
+void CudaGroup::onGpu(const std::function<void()>& f) {
+  useGpu();
+  try {
+    f();
+  } catch (const EngineError& error) {
+    // What does not go away poisons the process.
+    if (error.code() != ErrorCode::engine || cudaDeviceSynchronize() == cudaSuccess) throw;
+    throw EngineError(ErrorCode::device, faultPlace() + ": " + error.what());
+  }
+}
+
+std::string CudaGroup::faultPlace() const {
+  const uint64_t last = *announced_.at<volatile uint64_t>();
+  const std::string step = "step " + std::to_string(state_.frame.step);
+  if (last == 0 || last > order_.size()) return "the GPU failed before the first stage of " + step;
+  const Work& work = order_[last - 1];
+  const std::string layer = work.layer < 0 ? "" : ", layer " + std::to_string(work.layer);
+  return "the GPU failed in " + std::string(name(work.stage)) + " of rank " + std::to_string(work.rank) +
+         layer + ", " + step;
+}
+
+FillSizes CudaGroup::fillSizes() const { return {kFillTokens, kFillPieces}; }
+
+void CudaGroup::fill(std::span<const FillPiece> pieces) {
+  onGpu([&] {
+    writeFrame();
+    buffers_.uploadFrame(queue_.stream);
+    for (const FillPiece& piece : pieces)
+      stages_.fill(piece.layer, piece.request, piece.first, piece.last, queue_.stream);
+    cudaCheck(cudaStreamSynchronize(queue_.stream), "filling the context");
+  });
+}
+
+/** Requests that only pad the batch keep the length 0. */
+void CudaGroup::writeFrame() {
+  const PinnedMemory& frame = buffers_.frameOnHost();
+  std::copy_n(state_.frame.before.data(), s_.requests, frame.at<int64_t>(z_.frame.before));
+  std::copy_n(state_.frame.after.data(), s_.requests, frame.at<int64_t>(z_.frame.after));
+  auto* pages = frame.at<int32_t>(z_.frame.pages);
+  for (int r = 0; r < s_.requests; ++r)
+    std::copy_n(state_.pages.row(r), state_.pages.columns(r), pages + s_.cellBegin[static_cast<size_t>(r)]);
+}
+
+StepTimes CudaGroup::step() {
+  StepTimes times{};
+  onGpu([&] { times = runStep(); });
+  return times;
+}
+
+StepTimes CudaGroup::runStep() {
+  mergedKey_ = {};
+  *announced_.at<volatile uint64_t>() = 0;
+  clock_.refresh();
+  writeFrame();
+  buffers_.uploadFrame(queue_.stream);
+  stages_.makeInputs(queue_.stream);
+  const StepFrame& frame = state_.frame;
+  StepTimes times{};
+  const bool observes = c_.observer && frame.traced;
+  // The same step with tracing off comes first and last in turn, so that neither has the other's warmth.
+  if (observes && frame.step % 2 == 1) times.untraced = execute({false, false});
+  times.device = execute({true, frame.captured});
+  times.replayed = c_.graph && !fault_.strikes(frame.step);
+  slow_ = times.device > kSlowStepNs;
+  if (state_.cancelled()) return times;
+  record(times);
+  if (observes && frame.step % 2 == 0) times.untraced = execute({false, false});
+  return times;
+}
+
+/** Runs the step; returns what the device took, in nanoseconds. */
+int64_t CudaGroup::execute(StepMode mode) {
+  const cudaStream_t stream = queue_.stream;
+  const bool replays = c_.graph && !fault_.strikes(state_.frame.step);
+  if (replays && !graphs_.has(mode)) {
+    if (!warm_) enqueue(mode, false);
+    cudaCheck(cudaStreamSynchronize(stream), "the step before a capture");
+    graphs_.capture(mode, stream, [&] { enqueue(mode, true); });
+  }
+  if (mode.traced)
+    cudaCheck(cudaMemset2DAsync(buffers_.stamps(0), kStampSlots * sizeof(Stamp), 0, kStamps * sizeof(Stamp),
+                                order_.size(), stream),
+              "clearing the stamps");
+  cudaCheck(cudaEventRecord(queue_.begin, stream), "the begin of a step");
+  if (replays)
+    graphs_.launch(mode, stream);
+  else
+    enqueue(mode, false);
+  if (mode.traced)
+    cudaCheck(cudaMemcpyAsync(buffers_.traceOnHost().at(), buffers_.trace().at(),
+                              static_cast<size_t>(z_.trace.bytes), cudaMemcpyDeviceToHost, stream),
+              "fetching the trace of a step");
+  cudaCheck(cudaEventRecord(queue_.end, stream), "the end of a step");
+  cudaCheck(cudaEventSynchronize(queue_.end), "a step");
+  warm_ = true;
+  float ms = 0;
+  cudaCheck(cudaEventElapsedTime(&ms, queue_.begin, queue_.end), "the time of a step");
+  return static_cast<int64_t>(static_cast<double>(ms) * 1e6);
+}
+
+void CudaGroup::enqueue(StepMode mode, bool recording) {
+  for (size_t at = 0; at < order_.size(); ++at) {
+    if (!recording) {
+      if (state_.cancelled()) return;
+      boundLead(at);
+      if (fault_.strikes(state_.frame.step, order_[at]) && state_.frame.traced)
+        TestFault::strike(mode.traced ? buffers_.stamps(at) : nullptr, queue_.stream);
+    }
+    stages_.enqueue(order_, at, mode, queue_.stream);
+  }
+}
+
+/** Lets the host be at most a layer ahead of a slow device, so that a cancel works soon. */
+void CudaGroup::boundLead(size_t at) {
+  if (!slow_ || at == 0 || order_[at].layer == order_[at - 1].layer) return;
+  const int layer = order_[at].layer;
+  cudaCheck(cudaEventRecord(queue_.layers[layer & 1], queue_.stream), "the end of a layer");
+  if (layer > 0) cudaCheck(cudaEventSynchronize(queue_.layers[(layer + 1) & 1]), "a layer");
+}
+
+const unsigned char* CudaGroup::merged(int layer, int rank, int token) {
+  const MergedKey key{layer, rank, token};
+  if (key == mergedKey_) return mergedRow_.at<unsigned char>();
+  onGpu([&] {
+    cudaCheck(cudaMemcpy(mergedRow_.at(), buffers_.merged(layer, rank) + token * mergedRow_.bytes(),
+                         static_cast<size_t>(mergedRow_.bytes()), cudaMemcpyDeviceToHost),
+              "fetching merged rows");
+  });
+  mergedKey_ = key;
+  return mergedRow_.at<unsigned char>();
+}
+
+MergedNan CudaGroup::findNan() {
+  const int perToken = s_.headsPerRank * s_.valueDim;
+  const int64_t tokens = static_cast<int64_t>(c_.layers) * c_.ranks * z_.tokens;
+  std::vector<NanCount> counts(static_cast<size_t>(tokens));
+  onGpu([&] {
+    for (int layer = 0; layer < c_.layers; ++layer)
+      for (int rank = 0; rank < c_.ranks; ++rank)
+        countNan(buffers_.merged(layer, rank), s_.valueBytes == 4, z_.tokens, perToken,
+                 buffers_.nanCounts() + (static_cast<int64_t>(layer) * c_.ranks + rank) * z_.tokens,
+                 queue_.stream);
+    cudaCheck(cudaMemcpyAsync(counts.data(), buffers_.nanCounts(), counts.size() * sizeof(NanCount),
+                              cudaMemcpyDeviceToHost, queue_.stream),
+              "looking for NaN");
+    cudaCheck(cudaStreamSynchronize(queue_.stream), "looking for NaN");
+  });
+  MergedNan found;
+  for (int64_t i = 0; i < tokens; ++i) {
+    const auto token = static_cast<int32_t>(i % z_.tokens);
+    const int32_t count = token < s_.tokens ? counts[static_cast<size_t>(i)].count : 0;
+    if (count > 0 && found.count == 0) {
+      found.layer = static_cast<int32_t>(i / z_.tokens / c_.ranks);
+      found.rank = static_cast<int32_t>(i / z_.tokens % c_.ranks);
+      found.token = token;
+    }
+    found.count += count;
+  }
+  return found;
+}
+
+GroupFacts CudaGroup::facts() const {
+  return {clock_.alignment(), clock_.uncertaintyNs(), attention_->name()};
+}
+
+}  // namespace dcpscope::cuda

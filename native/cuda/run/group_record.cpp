@@ -1,0 +1,140 @@
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "cuda/check.h"
+#include "cuda/run/costs.h"
+#include "cuda/run/group.h"
+
+namespace dcpscope::cuda {
+
+/** Turns the stamps of the last traced execution into lanes, and keeps them when the step is one of the
+ * trace. */
+void CudaGroup::record(StepTimes& times) {
+  const auto* stamps = buffers_.traceOnHost().at<Stamp>(z_.trace.stamps);
+  std::vector<Hull> hulls;
+  std::vector<bool> interrupted(order_.size(), false);
+  for (size_t i = 0; i < order_.size(); ++i) {
+    hulls.push_back(hullOf(stamps + i * kStampSlots));
+    if (!state_.frame.captured || !stages_.keepsAfter(order_[i])) continue;
+    interrupted[i] = true;
+    // Copies follow the combine, which is part of the attention kernel.
+    if (order_[i].stage == Stage::decodeAttn) interrupted[i + 1] = true;
+  }
+  const Lanes lanes = makeLanes(order_, hulls, interrupted, c_.ranks);
+  times.start = std::max(clock_.onHost(hulls.front().begin), lastEnd_);
+  times.wall = lanes.wall;
+  lastEnd_ = times.start + times.wall;
+  if (!state_.frame.traced) return;
+  recordSpans(lanes, times);
+  if (c_.rowStats) recordRows();
+  if (state_.frame.captured) collectCaptures();
+}
+
+void CudaGroup::recordSpans(const Lanes& lanes, const StepTimes& times) {
+  int32_t perStep = 0;
+  for (const LaneSpan& span : lanes.spans[0]) perStep = std::max(perStep, span.collective + 1);
+  for (int r = 0; r < c_.ranks; ++r) {
+    const std::vector<LaneSpan>& own = lanes.spans[static_cast<size_t>(r)];
+    Ring& ring = state_.trace(r).spans;
+    if (times.replayed)
+      ring.push(SpanRow{state_.frame.step, -1, Stage::graphReplay, times.start,
+                        own.back().start + own.back().duration, 0, 0});
+    for (const LaneSpan& span : own) {
+      const Cost cost = costOf(state_, order_[static_cast<size_t>(span.work)],
+                               seenBy(order_[static_cast<size_t>(span.work)]));
+      SpanRow row{state_.frame.step, span.layer, span.stage, times.start + span.start,
+                  span.duration,     cost.bytes, cost.flops};
+      if (span.collective >= 0) {
+        row.collective = state_.frame.step * perStep + span.collective;
+        row.enter = times.start + span.enter;
+        row.lastEnter = times.start + span.lastEnter;
+      }
+      ring.push(row);
+    }
+  }
+}
+
+SeenKeys CudaGroup::seenBy(const Work& work) const {
+  const PinnedMemory& trace = buffers_.traceOnHost();
+  const int layer = c_.topk > 0 ? work.layer : -1;
+  return {trace.at<int32_t>(z_.trace.lengths) + work.rank * z_.requests,
+          trace.at<int32_t>(buffers_.boundsOffset(work.rank, layer))};
+}
+
+void CudaGroup::recordRows() {
+  const auto* stats = buffers_.traceOnHost().at<TokenStats>(z_.trace.stats);
+  for (int r = 0; r < c_.ranks; ++r) {
+    RankTrace& trace = state_.trace(r);
+    for (int layer = 0; layer < c_.layers; ++layer) {
+      const SeenKeys seen = seenBy({layer, Stage::neutralize, r});
+      const TokenStats* own = stats + (static_cast<int64_t>(r) * c_.layers + layer) * z_.statsPerLayer;
+      for (int t = 0; t < s_.tokens; ++t) {
+        const TokenStats all = foldStats(own + static_cast<int64_t>(t) * statsParts_, statsParts_);
+        const int request = t / c_.qLen;
+        trace.nan.note(all.outNan, layer, request, t);
+        trace.inf.note(all.outInf, layer, request, t);
+        trace.lseNan.note(all.lseNan, layer, request, t);
+        trace.rows.push(QueryRowRow{state_.frame.step, layer, request, t % c_.qLen,
+                                    static_cast<int32_t>(state_.frame.after[request]), seen.lengths[request],
+                                    seen.bounds[t], all.outNan, all.outInf, all.outAbsmax, all.lseNan,
+                                    all.lseMin, all.lseMax});
+      }
+    }
+  }
+}
+
+/** Tensors of captured layers to where the run keeps them; rows that only pad the batch lie behind the
+ * others. */
+void CudaGroup::collectCaptures() {
+  for (int r = 0; r < c_.ranks; ++r)
+    for (Capture& capture : state_.trace(r).captures) {
+      const char* kept = buffers_.capture(r, stages_.capturedAt(capture.layer));
+      for (Tensor& tensor : capture.tensors) {
+        const std::string name = tensor.name;
+        const void* from = name == "q"            ? kept + z_.capture.q
+                           : name == "out_kernel" ? kept + z_.capture.outKernel
+                           : name == "lse_kernel" ? kept + z_.capture.lseKernel
+                           : name == "out"        ? kept + z_.capture.out
+                           : name == "lse"        ? kept + z_.capture.lse
+                           : name == "topk_slots" ? kept + z_.capture.slots
+                           : name == "topk"       ? reinterpret_cast<const char*>(buffers_.ids(capture.layer))
+                           : name == "merged"     ? buffers_.merged(capture.layer, r)
+                                                  : nullptr;
+        if (from == nullptr) continue;
+        cudaCheck(cudaMemcpy(tensor.data.data(), from, tensor.data.size(), cudaMemcpyDeviceToHost),
+                  "fetching captured tensors");
+      }
+    }
+}
+
+RankMetadata CudaGroup::metadata(int rank) {
+  RankMetadata data;
+  data.lengths.resize(static_cast<size_t>(s_.requests));
+  data.slots.resize(static_cast<size_t>(s_.tokens));
+  data.pageIds.resize(static_cast<size_t>(s_.cells()));
+  data.pageBegin.assign(s_.cellBegin.begin(), s_.cellBegin.end() - 1);
+  onGpu([&] {
+    const auto fetch = [](void* to, const void* from, size_t bytes) {
+      cudaCheck(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), "fetching the metadata of a step");
+    };
+    fetch(data.lengths.data(), buffers_.lengths(rank), data.lengths.size() * 4);
+    fetch(data.slots.data(), buffers_.slotMapping(rank), data.slots.size() * 8);
+    fetch(data.pageIds.data(), buffers_.pages(), data.pageIds.size() * 4);
+  });
+  return data;
+}
+
+void CudaGroup::copyPages(int rank, int layer, std::span<const int32_t> ids, unsigned char* to) {
+  const int64_t page = static_cast<int64_t>(c_.pageSize) * s_.cacheRowBytes;
+  onGpu([&] {
+    for (const int32_t id : ids) {
+      cudaCheck(cudaMemcpy(to, buffers_.pool(rank, layer) + id * page, static_cast<size_t>(page),
+                           cudaMemcpyDeviceToHost),
+                "fetching captured pages");
+      to += page;
+    }
+  });
+}
+
+}  // namespace dcpscope::cuda

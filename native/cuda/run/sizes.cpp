@@ -1,0 +1,120 @@
+#include "cuda/run/sizes.h"
+
+#include <algorithm>
+
+#include "core/capture.h"
+#include "core/generate.h"
+#include "cuda/ops/neutralize.h"
+#include "cuda/ops/rest_of_layer.h"
+#include "cuda/run/timeline.h"
+
+namespace dcpscope::cuda {
+namespace {
+
+int64_t aligned(int64_t bytes) {
+  constexpr int64_t kAlign = 256;
+  return (bytes + kAlign - 1) / kAlign * kAlign;
+}
+
+/** Lays parts behind each other. */
+struct Packer {
+  int64_t bytes = 0;
+  int64_t add(int64_t size) {
+    const int64_t at = bytes;
+    bytes += aligned(size);
+    return at;
+  }
+};
+
+}  // namespace
+
+int paddedRequests(int requests, bool graph) {
+  if (!graph) return requests;
+  for (int size = 1; size < 8; size *= 2)
+    if (requests <= size) return size;
+  constexpr int kStep = 8;
+  return (requests + kStep - 1) / kStep * kStep;
+}
+
+Sizes::Sizes(const Config& c, const Shape& s)
+    : requests(paddedRequests(s.requests, c.graph)), tokens(requests * c.qLen) {
+  const int64_t T = tokens;
+  const int64_t H = c.heads;
+  const bool exchanges = c.ranks > 1;
+  const TransportShape transport = transportShape(c, s, *this);
+  pool = aligned(s.poolPages * c.pageSize * s.cacheRowBytes);
+  queries = aligned(T * H * s.keyDim * s.valueBytes);
+  keys = aligned(T * s.keyDim * s.valueBytes);
+  ids = aligned(T * c.topk * 4);
+  gathered = gathersQueries(c) ? queries : 0;
+  out = exchanges ? aligned(T * H * s.valueDim * s.valueBytes) : 0;
+  lse = aligned(T * H * 4);
+  const int64_t messages = c.comm == Comm::a2a ? aligned(c.ranks * messageBytes(transport)) : 0;
+  wire = !exchanges ? 0 : c.comm == Comm::a2a ? messages : aligned(T * H * s.valueDim * s.wireBytes);
+  received = exchanges ? messages : 0;
+  slots = aligned(T * c.topk * 4);
+  lses = exchanges && c.comm == Comm::agRs ? aligned(c.ranks * T * H * 4) : 0;
+  merged = aligned(T * s.headsPerRank * s.valueDim * s.valueBytes);
+  rest = restBufferBytes(c.restOfLayerBytes);
+
+  Packer packer;
+  frame.before = packer.add(static_cast<int64_t>(requests) * 8);
+  frame.after = packer.add(static_cast<int64_t>(requests) * 8);
+  frame.pages = packer.add(s.cells() * 4);
+  frame.bytes = packer.bytes;
+  slotMapping = aligned(T * 8);
+
+  const int64_t ranks = c.ranks;
+  const int64_t layers = c.layers;
+  statsPerLayer = T * neutralizeParts(c.heads, s.valueDim, s.valueBytes == 4);
+  boundsPerLayer = aligned(T * 4);
+  packer = {};
+  trace.stamps = packer.add(static_cast<int64_t>(workOrder(c).size()) * kStampSlots * sizeof(Stamp));
+  trace.stats = packer.add(c.rowStats ? ranks * layers * statsPerLayer * sizeof(TokenStats) : 0);
+  trace.lengths = packer.add(ranks * requests * 4);
+  trace.bounds = packer.add(ranks * (c.topk > 0 ? 1 + layers : 1) * boundsPerLayer);
+  trace.bytes = packer.bytes;
+
+  packer = {};
+  capture.q = packer.add(queries);
+  capture.slots = packer.add(slots);
+  capture.outKernel = packer.add(T * H * s.valueDim * s.valueBytes);
+  capture.lseKernel = packer.add(lse);
+  capture.out = packer.add(T * H * s.valueDim * s.valueBytes);
+  capture.lse = packer.add(lse);
+  capture.bytes = packer.bytes;
+  capturedLayers = c.captureSteps.empty() ? 0 : static_cast<int>(dcpscope::capturedLayers(c).size());
+}
+
+AttentionShape attentionShape(const Config& c, const Shape& s, const Sizes& sizes) {
+  return {sizes.requests, c.qLen,     c.heads, s.keyDim,         s.valueDim,
+          c.kvType,       c.pageSize, c.topk,  s.valueBytes == 4};
+}
+
+TransportShape transportShape(const Config& c, const Shape& s, const Sizes& sizes) {
+  return {sizes.tokens, c.heads, c.ranks, s.valueDim, s.valueBytes == 4, s.wireBytes == 4, c.base2};
+}
+
+std::vector<MemoryComponent> components(const Config& c, const Sizes& z, int64_t workspace) {
+  const int64_t ranks = c.ranks;
+  const int64_t layers = c.layers;
+  const auto device = [](const char* name, int64_t bytes) {
+    return MemoryComponent{name, bytes, MemoryPlace::device};
+  };
+  return {device("kv_pages", ranks * layers * z.pool),
+          device("inputs", layers * (z.queries + z.keys + z.ids) +
+                               layers * z.requests * static_cast<int64_t>(sizeof(Source))),
+          device("queries", z.gathered),
+          device("partials", ranks * (z.out + z.lse + z.wire + z.received) + z.lses),
+          device("merged", layers * ranks * z.merged),
+          device("page_tables",
+                 z.frame.bytes + (z.requests + 1) * int64_t{8} + ranks * (z.slotMapping + z.slots)),
+          device("workspace",
+                 ranks * workspace + layers * ranks * z.tokens * static_cast<int64_t>(sizeof(NanCount))),
+          device("trace", z.trace.bytes),
+          device("rest_of_layer", z.rest),
+          device("capture", z.capturedLayers * ranks * z.capture.bytes),
+          {"pinned", z.frame.bytes + z.trace.bytes, MemoryPlace::pinned}};
+}
+
+}  // namespace dcpscope::cuda

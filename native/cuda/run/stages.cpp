@@ -1,0 +1,198 @@
+#include "cuda/run/stages.h"
+
+#include <algorithm>
+
+#include "core/capture.h"
+#include "core/source.h"
+#include "cuda/check.h"
+#include "cuda/ops/cache.h"
+#include "cuda/ops/inputs.h"
+#include "cuda/ops/metadata.h"
+#include "cuda/ops/neutralize.h"
+#include "cuda/ops/rest_of_layer.h"
+#include "cuda/ops/sparse.h"
+#include "cuda/ops/transport.h"
+
+namespace dcpscope::cuda {
+
+Stages::Stages(const RunState& state, const Sizes& sizes, const Buffers& buffers, Attention& attention)
+    : state_(state),
+      c_(state.config),
+      s_(state.shape),
+      z_(sizes),
+      buffers_(buffers),
+      attention_(attention),
+      transport_(transportShape(c_, s_, sizes)),
+      format_{c_.kvType, s_.keyDim, s_.cacheRowBytes, kvScale(c_)},
+      capturedLayers_(sizes.capturedLayers > 0 ? dcpscope::capturedLayers(c_) : std::vector<int>{}) {}
+
+Ownership Stages::ownership(int rank) const { return {rank, c_.ranks, c_.interleave, c_.pageSize}; }
+
+const char* Stages::queriesOf(int layer) const {
+  return z_.gathered > 0 ? buffers_.gathered() : buffers_.queries(layer);
+}
+
+const int32_t* Stages::boundsOf(int rank, int layer) const {
+  return buffers_.bounds(rank, c_.topk > 0 ? layer : -1);
+}
+
+RankBuffers Stages::everyRank(char* (Buffers::*buffer)(int) const) const {
+  RankBuffers all{};
+  for (int r = 0; r < c_.ranks; ++r) all.at[r] = (buffers_.*buffer)(r);
+  return all;
+}
+
+int Stages::capturedAt(int layer) const {
+  const auto found = std::find(capturedLayers_.begin(), capturedLayers_.end(), layer);
+  return found == capturedLayers_.end() ? -1 : static_cast<int>(found - capturedLayers_.begin());
+}
+
+void Stages::enqueue(const std::vector<Work>& order, size_t at, StepMode mode, cudaStream_t stream) const {
+  const Work& work = order[at];
+  Stamp* stamps = mode.traced ? buffers_.stamps(at) : nullptr;
+  switch (work.stage) {
+    case Stage::metadata:
+      if (work.layer < 0)
+        metadata(work.rank, stamps, stream);
+      else
+        localize(work.rank, work.layer, stamps, stream);
+      break;
+    case Stage::qAllGather:
+      gatherQueries(buffers_.queries(work.layer), buffers_.gathered(), z_.queries, stream, stamps);
+      break;
+    case Stage::kvAppend:
+      append(work.rank, work.layer, stamps, stream);
+      break;
+    case Stage::decodeAttn:
+      attend(work.rank, work.layer, stamps, mode.traced ? buffers_.stamps(at + 1) : nullptr, stream);
+      break;
+    case Stage::neutralize:
+      neutralize(work.rank, work.layer, mode.traced && c_.rowStats, stamps, stream);
+      break;
+    case Stage::restOfLayer:
+      restOfLayer({buffers_.rest(), z_.rest, c_.restOfLayerBytes, c_.restOfLayerFlops,
+                   reinterpret_cast<RestState*>(buffers_.restState())},
+                  stream, stamps);
+      break;
+    default:
+      exchange(work, stamps, stream);
+  }
+  if (mode.captured && keepsAfter(work)) keep(work, stream);
+}
+
+void Stages::metadata(int rank, Stamp* stamps, cudaStream_t stream) const {
+  makeMetadata(
+      {ownership(rank), z_.requests, c_.qLen, buffers_.before(), buffers_.after(), buffers_.pages(),
+       buffers_.tableBegin(), buffers_.lengths(rank), buffers_.bounds(rank, -1), buffers_.slotMapping(rank)},
+      stream, stamps);
+  attention_.plan(buffers_.workspace(rank), buffers_.lengths(rank), stream);
+}
+
+void Stages::localize(int rank, int layer, Stamp* stamps, cudaStream_t stream) const {
+  dcpscope::cuda::localize(
+      {ownership(rank), z_.requests, c_.qLen, c_.topk, buffers_.ids(layer), buffers_.pages(),
+       buffers_.tableBegin(), buffers_.slots(rank), buffers_.bounds(rank, layer)},
+      stream, stamps);
+}
+
+void Stages::append(int rank, int layer, Stamp* stamps, cudaStream_t stream) const {
+  dcpscope::cuda::append(
+      {format_, z_.tokens, buffers_.keys(layer), buffers_.slotMapping(rank), buffers_.pool(rank, layer)},
+      stream, stamps);
+}
+
+void Stages::attend(int rank, int layer, Stamp* stamps, Stamp* combineStamps, cudaStream_t stream) const {
+  AttentionInputs in{};
+  in.q = queriesOf(layer);
+  in.pool = buffers_.pool(rank, layer);
+  in.poolPages = s_.poolPages;
+  in.kvScale = format_.scale;
+  in.pageTable = buffers_.pages();
+  in.tableBegin = buffers_.tableBegin();
+  in.lengths = buffers_.lengths(rank);
+  in.bounds = boundsOf(rank, layer);
+  in.slots = c_.topk > 0 ? buffers_.slots(rank) : nullptr;
+  in.softmaxScale = static_cast<float>(c_.softmaxScale);
+  in.base2 = c_.base2;
+  in.emptyRow = c_.emptyRow;
+  in.out = buffers_.out(rank, layer);
+  in.lse = buffers_.lse(rank);
+  in.attendStamps = stamps;
+  in.combineStamps = combineStamps;
+  attention_.run(buffers_.workspace(rank), in, stream);
+}
+
+void Stages::neutralize(int rank, int layer, bool stats, Stamp* stamps, cudaStream_t stream) const {
+  dcpscope::cuda::neutralize(
+      {z_.tokens, c_.heads, s_.valueDim, s_.valueBytes == 4, buffers_.out(rank, layer), buffers_.lse(rank),
+       boundsOf(rank, layer), stats ? buffers_.stats(rank, layer) : nullptr},
+      stream, stamps);
+}
+
+void Stages::exchange(const Work& work, Stamp* stamps, cudaStream_t stream) const {
+  const int r = work.rank;
+  char* out = buffers_.out(r, work.layer);
+  char* merged = buffers_.merged(work.layer, r);
+  switch (work.stage) {
+    case Stage::lseAllGather: {
+      RankBuffers lse{};
+      for (int i = 0; i < c_.ranks; ++i) lse.at[i] = buffers_.lse(i);
+      return gatherLse(transport_, lse, buffers_.lses(), stream, stamps);
+    }
+    case Stage::lseCorrect:
+      return correct(transport_, r, out, buffers_.lses(), buffers_.wire(r), stream, stamps);
+    case Stage::outReduceScatter:
+      return reduceScatter(transport_, r, everyRank(&Buffers::wire), merged, stream, stamps);
+    case Stage::outAllToAll:
+      if (work.part == 0)
+        return packMessages(transport_, out, buffers_.lse(r), buffers_.wire(r), stream, stamps);
+      return exchangeMessages(transport_, r, everyRank(&Buffers::wire), buffers_.received(r), stream, stamps);
+    case Stage::merge:
+      return mergeMessages(transport_, buffers_.received(r), merged, stream, stamps);
+    default:
+      return;
+  }
+}
+
+bool Stages::keepsAfter(const Work& work) const {
+  const bool stage = work.stage == Stage::metadata || work.stage == Stage::kvAppend ||
+                     work.stage == Stage::decodeAttn || work.stage == Stage::neutralize;
+  return stage && capturedAt(work.layer) >= 0;
+}
+
+void Stages::keep(const Work& work, cudaStream_t stream) const {
+  char* to = buffers_.capture(work.rank, capturedAt(work.layer));
+  const auto copy = [&](int64_t offset, const void* from, int64_t bytes) {
+    cudaCheck(
+        cudaMemcpyAsync(to + offset, from, static_cast<size_t>(bytes), cudaMemcpyDeviceToDevice, stream),
+        "keeping tensors of a captured layer");
+  };
+  if (work.stage == Stage::metadata) return copy(z_.capture.slots, buffers_.slots(work.rank), z_.slots);
+  if (work.stage == Stage::kvAppend) return copy(z_.capture.q, queriesOf(work.layer), z_.queries);
+  const bool kernel = work.stage == Stage::decodeAttn;
+  const int64_t outBytes = static_cast<int64_t>(z_.tokens) * c_.heads * s_.valueDim * s_.valueBytes;
+  copy(kernel ? z_.capture.outKernel : z_.capture.out, buffers_.out(work.rank, work.layer), outBytes);
+  copy(kernel ? z_.capture.lseKernel : z_.capture.lse, buffers_.lse(work.rank), z_.lse);
+}
+
+void Stages::makeInputs(cudaStream_t stream) const {
+  for (int layer = 0; layer < c_.layers; ++layer) {
+    dcpscope::cuda::makeInputs({z_.requests, c_.qLen, c_.heads, s_.keyDim, buffers_.sources(layer),
+                                buffers_.before(), buffers_.queries(layer), buffers_.keys(layer)},
+                               stream);
+    if (c_.topk > 0)
+      chooseKeys({c_.seed, layer, z_.requests, c_.qLen, c_.topk, buffers_.sources(layer), buffers_.before(),
+                  buffers_.after(), buffers_.ids(layer)},
+                 stream);
+  }
+}
+
+void Stages::fill(int layer, int request, int64_t first, int64_t last, cudaStream_t stream) const {
+  const int32_t* pages = buffers_.pages() + s_.cellBegin[static_cast<size_t>(request)];
+  for (int r = 0; r < c_.ranks; ++r)
+    dcpscope::cuda::fill(
+        {ownership(r), format_, sourceOf(c_, layer, request), first, last, pages, buffers_.pool(r, layer)},
+        stream);
+}
+
+}  // namespace dcpscope::cuda

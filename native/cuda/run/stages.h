@@ -1,0 +1,68 @@
+#pragma once
+#include <cuda_runtime_api.h>
+
+#include <vector>
+
+#include "core/run_state.h"
+#include "cuda/attention.h"
+#include "cuda/ops/cache.h"
+#include "cuda/run/buffers.h"
+#include "cuda/run/sizes.h"
+#include "cuda/run/timeline.h"
+
+namespace dcpscope::cuda {
+
+/** How a step is run. */
+struct StepMode {
+  /** Stamps and row statistics. */
+  bool traced = true;
+  /** Copies of the tensors of captured layers. */
+  bool captured = false;
+};
+
+/** Enqueues the kernels of one piece of work. Everything here can be captured into a graph. */
+class Stages {
+ public:
+  Stages(const RunState& state, const Sizes& sizes, const Buffers& buffers, Attention& attention);
+
+  /** Work `at` of `order`. `splitCombine` enqueues nothing: it is part of the work before it. */
+  void enqueue(const std::vector<Work>& order, size_t at, StepMode mode, cudaStream_t stream) const;
+
+  /** Whether copies for a capture follow this work. */
+  bool keepsAfter(const Work& work) const;
+
+  /** Makes queries, new keys and chosen ids of all layers, before the step begins. */
+  void makeInputs(cudaStream_t stream) const;
+  /** Context tokens of a piece, on every rank. */
+  void fill(int layer, int request, int64_t first, int64_t last, cudaStream_t stream) const;
+
+  /** Index among the captured layers, -1 for none. */
+  int capturedAt(int layer) const;
+
+ private:
+  void metadata(int rank, Stamp* stamps, cudaStream_t stream) const;
+  void localize(int rank, int layer, Stamp* stamps, cudaStream_t stream) const;
+  void append(int rank, int layer, Stamp* stamps, cudaStream_t stream) const;
+  void attend(int rank, int layer, Stamp* stamps, Stamp* combineStamps, cudaStream_t stream) const;
+  void neutralize(int rank, int layer, bool stats, Stamp* stamps, cudaStream_t stream) const;
+  void exchange(const Work& work, Stamp* stamps, cudaStream_t stream) const;
+  void keep(const Work& work, cudaStream_t stream) const;
+
+  Ownership ownership(int rank) const;
+  const char* queriesOf(int layer) const;
+  /** Bounds that attention of a layer uses. */
+  const int32_t* boundsOf(int rank, int layer) const;
+  RankBuffers everyRank(char* (Buffers::*buffer)(int) const) const;
+
+  const RunState& state_;
+  const Config& c_;
+  const Shape& s_;
+  const Sizes& z_;
+  const Buffers& buffers_;
+  Attention& attention_;
+  const TransportShape transport_;
+  const CacheFormat format_;
+  const std::vector<int> capturedLayers_;
+};
+
+}  // namespace dcpscope::cuda

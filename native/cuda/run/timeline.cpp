@@ -1,0 +1,169 @@
+#include "cuda/run/timeline.h"
+
+#include <algorithm>
+
+namespace dcpscope::cuda {
+namespace {
+
+bool isCollective(Stage stage) {
+  return stage == Stage::qAllGather || stage == Stage::lseAllGather || stage == Stage::outReduceScatter ||
+         stage == Stage::outAllToAll;
+}
+
+void addAttention(const Config& c, int layer, std::vector<Work>& order) {
+  for (int r = 0; r < c.ranks; ++r) {
+    if (c.topk > 0) order.push_back({layer, Stage::metadata, r});
+    if (gathersQueries(c)) order.push_back({layer, Stage::qAllGather, r});
+    for (const Stage stage : {Stage::kvAppend, Stage::decodeAttn, Stage::splitCombine, Stage::neutralize})
+      order.push_back({layer, stage, r});
+    if (c.ranks > 1 && c.comm == Comm::a2a) order.push_back({layer, Stage::outAllToAll, r});
+  }
+}
+
+void addTransport(const Config& c, int layer, std::vector<Work>& order) {
+  if (c.ranks == 1) return;
+  if (c.comm == Comm::a2a) {
+    for (int r = 0; r < c.ranks; ++r) {
+      order.push_back({layer, Stage::outAllToAll, r, 1});
+      order.push_back({layer, Stage::merge, r});
+    }
+    return;
+  }
+  for (int r = 0; r < c.ranks; ++r) {
+    order.push_back({layer, Stage::lseAllGather, r});
+    order.push_back({layer, Stage::lseCorrect, r});
+  }
+  for (int r = 0; r < c.ranks; ++r) order.push_back({layer, Stage::outReduceScatter, r});
+}
+
+/** What one piece of work took, and how long until the next on the device began. */
+struct Took {
+  int64_t duration = 0;
+  int64_t slot = 0;
+};
+
+std::vector<Took> measure(const std::vector<Work>& order, const std::vector<Hull>& hulls,
+                          const std::vector<bool>& interrupted) {
+  std::vector<Took> took(order.size());
+  uint64_t next = 0;
+  for (size_t i = order.size(); i-- > 0;) {
+    const Hull& hull = hulls[i];
+    if (hull.begin == 0) continue;
+    Took& own = took[i];
+    own.duration = static_cast<int64_t>(hull.end - hull.begin);
+    own.slot = own.duration;
+    if (next > hull.begin && !interrupted[i])
+      own.slot = std::max(own.slot, static_cast<int64_t>(next - hull.begin));
+    next = hull.begin;
+  }
+  return took;
+}
+
+/** The combine is part of the attention kernel: it begins where attending ends. */
+std::vector<Hull> withoutOverlap(const std::vector<Work>& order, std::vector<Hull> hulls) {
+  for (size_t i = 1; i < order.size(); ++i) {
+    if (order[i].stage != Stage::splitCombine || hulls[i].begin == 0) continue;
+    hulls[i].begin = std::max(hulls[i].begin, hulls[i - 1].end);
+    if (hulls[i].end <= hulls[i].begin) hulls[i] = {};
+  }
+  return hulls;
+}
+
+class LaneMaker {
+ public:
+  LaneMaker(const std::vector<Work>& order, const std::vector<Took>& took, int ranks)
+      : order_(order),
+        took_(took),
+        own_(static_cast<size_t>(ranks)),
+        time_(own_.size()),
+        enters_(own_.size()) {
+    for (size_t i = 0; i < order.size(); ++i)
+      own_[static_cast<size_t>(order[i].rank)].push_back(static_cast<int32_t>(i));
+    lanes_.spans.resize(own_.size());
+  }
+
+  Lanes make() {
+    for (size_t at = 0; at < own_[0].size(); ++at) place(at);
+    lanes_.wall = *std::max_element(time_.begin(), time_.end());
+    return lanes_;
+  }
+
+ private:
+  void place(size_t at) {
+    const Work& work = order_[static_cast<size_t>(own_[0][at])];
+    if (!isCollective(work.stage)) return placeAlone(at);
+    if (work.part == 0) enters_ = time_;
+    const bool packs = work.stage == Stage::outAllToAll && work.part == 0;
+    if (packs)
+      for (size_t r = 0; r < own_.size(); ++r) time_[r] += took_[static_cast<size_t>(own_[r][at])].slot;
+    else
+      placeTogether(at);
+  }
+
+  void placeAlone(size_t at) {
+    for (size_t r = 0; r < own_.size(); ++r) {
+      const int32_t id = own_[r][at];
+      const Took& took = took_[static_cast<size_t>(id)];
+      const Work& work = order_[static_cast<size_t>(id)];
+      if (work.stage != Stage::splitCombine || took.duration > 0)
+        lanes_.spans[r].push_back({work.layer, work.stage, time_[r], took.duration, -1, -1, -1, id});
+      time_[r] += took.slot;
+    }
+  }
+
+  void placeTogether(size_t at) {
+    const int64_t lastEnter = *std::max_element(enters_.begin(), enters_.end());
+    const int64_t ready = *std::max_element(time_.begin(), time_.end());
+    for (size_t r = 0; r < own_.size(); ++r) {
+      const int32_t id = own_[r][at];
+      const Took& took = took_[static_cast<size_t>(id)];
+      const Work& work = order_[static_cast<size_t>(id)];
+      lanes_.spans[r].push_back({work.layer, work.stage, enters_[r], ready + took.duration - enters_[r],
+                                 collectives_, enters_[r], lastEnter, id});
+      time_[r] = ready + took.slot;
+    }
+    ++collectives_;
+  }
+
+  const std::vector<Work>& order_;
+  const std::vector<Took>& took_;
+  /** Indices of each rank's work. */
+  std::vector<std::vector<int32_t>> own_;
+  /** Where each lane has got to, and where it entered the current collective. */
+  std::vector<int64_t> time_;
+  std::vector<int64_t> enters_;
+  int32_t collectives_ = 0;
+  Lanes lanes_;
+};
+
+}  // namespace
+
+std::vector<Work> workOrder(const Config& c) {
+  std::vector<Work> order;
+  for (int r = 0; r < c.ranks; ++r) order.push_back({-1, Stage::metadata, r});
+  for (int layer = 0; layer < c.layers; ++layer) {
+    addAttention(c, layer, order);
+    addTransport(c, layer, order);
+    if (c.restOfLayerBytes > 0 || c.restOfLayerFlops > 0)
+      for (int r = 0; r < c.ranks; ++r) order.push_back({layer, Stage::restOfLayer, r});
+  }
+  return order;
+}
+
+Hull hullOf(const Stamp* stamps) {
+  Hull hull;
+  for (int i = 0; i < kStamps; ++i) {
+    if (stamps[i].begin == 0) continue;
+    hull.begin = hull.begin == 0 ? stamps[i].begin : std::min(hull.begin, stamps[i].begin);
+    hull.end = std::max(hull.end, stamps[i].end);
+  }
+  return hull;
+}
+
+Lanes makeLanes(const std::vector<Work>& order, const std::vector<Hull>& hulls,
+                const std::vector<bool>& interrupted, int ranks) {
+  const std::vector<Took> took = measure(order, withoutOverlap(order, hulls), interrupted);
+  return LaneMaker(order, took, ranks).make();
+}
+
+}  // namespace dcpscope::cuda

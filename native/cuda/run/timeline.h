@@ -1,0 +1,77 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "core/config.h"
+#include "core/run_state.h"
+#include "cuda/stamp.h"
+
+/** Order of the kernels of a step on the device, and the lanes of the ranks made of their stamps. No CUDA. */
+namespace dcpscope::cuda {
+
+/** One stamped piece of work of one rank. Most stages are one; an all-to-all packs, then exchanges. */
+struct Work {
+  int32_t layer;
+  Stage stage;
+  int32_t rank;
+  /** 0, or 1 for the exchange of an all-to-all. */
+  int32_t part = 0;
+};
+
+/**
+ * All work of a step in the order of the device: between two collectives a rank does its stages one after the
+ * other before the next rank begins. Every rank has the same sequence of stages. `splitCombine` is stamped by
+ * the attention kernel before it in the list.
+ */
+std::vector<Work> workOrder(const Config& config);
+
+/** Whether each rank has to collect the other ranks' query heads. */
+inline bool gathersQueries(const Config& c) { return c.ranks > 1 && !c.replicateQ; }
+
+/** Bytes and operations of a stage, by formula. */
+struct Cost {
+  int64_t bytes = 0;
+  int64_t flops = 0;
+};
+
+/** First and last of the stamps of one kernel, on the device's clock; 0 when no block ran. */
+struct Hull {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+};
+
+Hull hullOf(const Stamp* stamps);
+
+/** One span of a rank, times from the beginning of the step. */
+struct LaneSpan {
+  int32_t layer;
+  Stage stage;
+  int64_t start;
+  int64_t duration;
+  /** Order among the collectives of the step, -1 for none. */
+  int32_t collective = -1;
+  int64_t enter = -1;
+  int64_t lastEnter = -1;
+  /** Index in the order of work, for costs. */
+  int32_t work;
+};
+
+struct Lanes {
+  /** By rank, in order. */
+  std::vector<std::vector<LaneSpan>> spans;
+  /** Until the last rank has ended. */
+  int64_t wall = 0;
+};
+
+/**
+ * Places the ranks' work as if each rank had a device of its own: every lane begins with the step; work takes
+ * what it took on the device, up to the beginning of what came next there; a collective is entered when the
+ * rank gets to it and moves data when the last rank has entered.
+ *
+ * `hulls` belong to `order`; `interrupted[i]` says that something that is not part of a step (a copy for a
+ * capture) followed work i on the device.
+ */
+Lanes makeLanes(const std::vector<Work>& order, const std::vector<Hull>& hulls,
+                const std::vector<bool>& interrupted, int ranks);
+
+}  // namespace dcpscope::cuda
