@@ -117,7 +117,8 @@ export const storeMethods = {
   },
   /**
    * Steps from `from` on, at most `max` (thinned evenly when there are more), as columns. `provenance` is the code of
-   * where `wallNs` and `tokensPerSecond` come from; `deviceNs` is what the device took for all ranks.
+   * where `wallNs` and `tokensPerSecond` come from; `deviceNs` is what the device took for all ranks, `untracedNs` the
+   * same without tracing, NaN where the step did not run so.
    */
   steps: {
     params: z.strictObject({ run: runId, from: int.min(0), max: int.min(1).max(100_000) }),
@@ -126,6 +127,7 @@ export const storeMethods = {
       startNs: f64,
       wallNs: f64,
       deviceNs: f64,
+      untracedNs: f64,
       tokensPerSecond: f64,
       maxRelErr: f64,
       checkedRows: i32,

@@ -11,7 +11,10 @@ import { refusal, type Supervisor } from './supervisor.ts'
 
 /** What commands need of the desktop around them. */
 export interface CommandServices {
-  readonly supervisor: Pick<Supervisor<unknown>, 'startRun' | 'predict' | 'control' | 'restart' | 'open'>
+  readonly supervisor: Pick<
+    Supervisor<unknown>,
+    'state' | 'startRun' | 'predict' | 'control' | 'restart' | 'open'
+  >
   readonly runsFolder: string
   /** Asks the person for a bundle folder; undefined when cancelled. */
   readonly chooseBundle: () => Promise<string | undefined>
@@ -64,7 +67,7 @@ export const desktopHandlers = (services: CommandServices): DesktopHandlers => {
   return {
     startRun: parsing('startRun', start.params, (params) => startRun(services, params)),
     predictMemory: parsing('predictMemory', predict.params, ({ config }) => {
-      const checked = runnable(config)
+      const checked = runnable(services, config)
       return checked.ok ? supervisor.predict(checked.config) : checked
     }),
     pauseRun: parsing('pauseRun', pause.params, () => supervisor.control('pause')),
@@ -100,10 +103,11 @@ export const openBundle = async (
 
 type Runnable = { readonly ok: true; readonly config: RunConfig } | Extract<CommandResult, { ok: false }>
 
-/** The configuration with its defaults, or why the engine cannot run it. */
-const runnable = (given: unknown): Runnable => {
+/** The configuration with its defaults, or why the engine of this machine cannot run it. */
+const runnable = ({ supervisor }: CommandServices, given: unknown): Runnable => {
   const parsed = parseRunConfig(given)
-  const issues = parsed.ok ? unsupported(parsed.config) : parsed.issues
+  const cuda = supervisor.state().machine?.cuda
+  const issues = parsed.ok ? unsupported(parsed.config, cuda) : parsed.issues
   return parsed.ok && issues.length === 0
     ? { ok: true, config: parsed.config }
     : { ok: false, message: 'This configuration cannot run.', issues: [...issues] }
@@ -113,7 +117,7 @@ const startRun = async (
   services: CommandServices,
   { config, name }: { config?: unknown; name?: string | undefined },
 ): Promise<CommandResult> => {
-  const checked = runnable(config)
+  const checked = runnable(services, config)
   if (!checked.ok) return checked
   try {
     makeFolder(services.runsFolder)

@@ -21,6 +21,8 @@ export const summarise = async (
     `SELECT count(*) AS steps, quantile_cont(wall_ns, 0.5) / 1e6 AS p50, quantile_cont(wall_ns, 0.95) / 1e6 AS p95,
        quantile_cont(device_ns, 0.5) / 1e6 AS device_p50, quantile_cont(device_ns, 0.95) / 1e6 AS device_p95,
        bool_or(device_ns <> wall_ns) AS in_turn,
+       quantile_cont(device_ns, 0.5) FILTER (WHERE untraced_ns IS NOT NULL) / 1e3 AS traced,
+       quantile_cont(untraced_ns, 0.5) / 1e3 AS untraced,
        sum(tokens) / sum(tokens / tokens_per_s) AS rate, sum(checked_rows) AS checked,
        max(max_abs_err) AS abs_err, max(max_rel_err) AS rel_err,
        mode(provenance) AS provenance
@@ -46,6 +48,7 @@ export const summarise = async (
     ...(steps?.in_turn === true
       ? { deviceStepMs: { p50: numberOf(steps, 'device_p50'), p95: numberOf(steps, 'device_p95') } }
       : {}),
+    ...observerCost(steps),
     stages: await stageTimes(connection, bundle),
     check: {
       checkedRows: numberOf(steps, 'checked'),
@@ -64,6 +67,12 @@ export const summarise = async (
 const errorOf = (row: PlainRow | undefined, name: string): number | null => {
   const value = row?.[name]
   return typeof value === 'number' ? jsonNumber(value) : null
+}
+
+/** What tracing costs, from the steps that ran in both ways; nothing where none did. */
+const observerCost = (row: PlainRow | undefined): Pick<RunSummary, 'observerCost'> => {
+  const [tracedUs, untracedUs] = [numberOf(row, 'traced'), numberOf(row, 'untraced')]
+  return untracedUs > 0 ? { observerCost: { tracedUs, untracedUs, ratio: tracedUs / untracedUs } } : {}
 }
 
 const stageTimes = async (connection: DuckDBConnection, bundle: string): Promise<RunSummary['stages']> => {

@@ -22,7 +22,8 @@ export const steps = async (
        FROM ${relation(bundle, 'steps')} WHERE step >= ${from}
      )
      SELECT step::INTEGER AS step, start_ns::DOUBLE AS start_ns, wall_ns::DOUBLE AS wall_ns,
-       device_ns::DOUBLE AS device_ns, coalesce(tokens_per_s, 0)::DOUBLE AS tokens_per_s,
+       device_ns::DOUBLE AS device_ns,
+       coalesce(untraced_ns, 'nan'::DOUBLE)::DOUBLE AS untraced_ns, coalesce(tokens_per_s, 0)::DOUBLE AS tokens_per_s,
        coalesce(max_rel_err, 'nan'::DOUBLE)::DOUBLE AS max_rel_err, checked_rows::INTEGER AS checked_rows,
        graph_replayed::UTINYINT AS graph_replayed, enum_code(provenance::provenance)::UTINYINT AS source
      FROM numbered
@@ -34,6 +35,7 @@ export const steps = async (
     startNs: columns.f64('start_ns'),
     wallNs: columns.f64('wall_ns'),
     deviceNs: columns.f64('device_ns'),
+    untracedNs: columns.f64('untraced_ns'),
     tokensPerSecond: columns.f64('tokens_per_s'),
     maxRelErr: columns.f64('max_rel_err'),
     checkedRows: columns.i32('checked_rows'),

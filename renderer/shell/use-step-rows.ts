@@ -7,11 +7,12 @@ import type { InspectorRow } from './Inspector.tsx'
 
 /** What the inspector says of `step`, where `steps` begins with it; nothing where the step was not traced (yet). */
 export const stepRows = (steps: StoreResult<'steps'>, step: number): InspectorRow[] => {
-  const [found, startNs, wallNs, deviceNs, rate, error, checked] = [
+  const [found, startNs, wallNs, deviceNs, untracedNs, rate, error, checked] = [
     steps.step[0],
     steps.startNs[0],
     steps.wallNs[0],
     steps.deviceNs[0],
+    steps.untracedNs[0],
     steps.tokensPerSecond[0],
     steps.maxRelErr[0],
     steps.checkedRows[0],
@@ -26,6 +27,16 @@ export const stepRows = (steps: StoreResult<'steps'>, step: number): InspectorRo
     ...(deviceNs === undefined || deviceNs === wallNs
       ? []
       : [{ label: 'device', value: formatNs(deviceNs), copy: String(deviceNs), note: 'for all ranks' }]),
+    ...(untracedNs === undefined || Number.isNaN(untracedNs)
+      ? []
+      : [
+          {
+            label: 'device, untraced',
+            value: formatNs(untracedNs),
+            copy: String(untracedNs),
+            note: 'same step, tracing off',
+          },
+        ]),
     { label: 'throughput', value: formatRate(rate), copy: String(rate), note: 'tokens/s', source },
     ...(steps.graphReplayed[0] === 1 ? [{ label: 'graph', value: 'replayed' }] : []),
     ...(wasChecked ? [{ label: 'largest error', value: formatSci(error), copy: String(error) }] : []),

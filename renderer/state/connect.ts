@@ -2,6 +2,7 @@ import { STORE_PORT } from '../../app/protocol/channels.ts'
 import type { DesktopBridge, DesktopState } from '../../app/protocol/desktop.ts'
 import type { Progress } from '../../app/protocol/store.ts'
 import { useThemeChoice } from '../theme/use-theme.ts'
+import { useRunForm } from './form.ts'
 import { tell } from './messages.ts'
 import { endText } from './run-state.ts'
 import { useSession } from './session.ts'
@@ -106,6 +107,7 @@ export const connectPage = (): void => {
   const take = (now: DesktopState): void => {
     const before = useSession.getState().desktop
     useSession.getState().take({ desktop: now })
+    useRunForm.getState().know(now.machine?.cuda)
     followStore(bridge, before, now)
     announce(before, now)
     followRuns(before, now)

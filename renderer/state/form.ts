@@ -1,5 +1,6 @@
 import { create } from 'zustand'
 import type { PresetName, RunConfig } from '../../app/run/config.ts'
+import type { CudaInfo } from '../../app/run/machine.ts'
 import { type ConfigIssue, parseRunConfig } from '../../app/run/parse.ts'
 import { presetNamed } from '../../app/run/presets.ts'
 import { unsupported } from '../../app/run/support.ts'
@@ -23,11 +24,11 @@ export interface Judged {
   readonly config: RunConfig | null
 }
 
-/** What is wrong with a draft, in the order of the schema, and what it means. */
-export const judge = (draft: unknown): Judged => {
+/** What is wrong with a draft on this machine, in the order of the schema, and what it means. */
+export const judge = (draft: unknown, cuda?: CudaInfo): Judged => {
   const parsed = parseRunConfig(draft)
   return parsed.ok
-    ? { issues: unsupported(parsed.config), config: parsed.config }
+    ? { issues: unsupported(parsed.config, cuda), config: parsed.config }
     : { issues: parsed.issues, config: null }
 }
 
@@ -56,15 +57,19 @@ interface RunForm extends Judged {
   readonly reset: () => void
   readonly undo: () => void
   readonly redo: () => void
+  /** Takes what the engine says of GPUs here. */
+  readonly know: (cuda: CudaInfo | undefined) => void
 }
 
 export const useRunForm = create<RunForm>((set, get) => {
+  let cuda: CudaInfo | undefined
+
   const go = (draft: Draft, editing: ConfigPath | null): void => {
     const { draft: before, past, editing: last } = get()
     const same = editing !== null && editing === last
     set({
       draft,
-      ...judge(draft),
+      ...judge(draft, cuda),
       past: same ? past : [...past, before].slice(-MOST_UNDO),
       future: [],
       editing,
@@ -91,7 +96,7 @@ export const useRunForm = create<RunForm>((set, get) => {
       if (before === undefined) return
       set({
         draft: before,
-        ...judge(before),
+        ...judge(before, cuda),
         past: past.slice(0, -1),
         future: [draft, ...future],
         editing: null,
@@ -101,7 +106,13 @@ export const useRunForm = create<RunForm>((set, get) => {
       const { draft, past, future } = get()
       const [next, ...rest] = future
       if (next === undefined) return
-      set({ draft: next, ...judge(next), past: [...past, draft], future: rest, editing: null })
+      set({ draft: next, ...judge(next, cuda), past: [...past, draft], future: rest, editing: null })
+    },
+    know: (now) => {
+      // States come often; a judgement that did not change must stay the same object.
+      if (JSON.stringify(now) === JSON.stringify(cuda)) return
+      cuda = now
+      set(judge(get().draft, cuda))
     },
   }
 })

@@ -1,4 +1,5 @@
 import { isRecord } from '../../state/config-path.ts'
+import type { Barred } from './barred.ts'
 import type { Control, FormField } from './form-schema.ts'
 import { listOfText, stepped, textOfList, textOfValue, valueOfText } from './number-text.ts'
 import { TableControl } from './TableControl.tsx'
@@ -11,6 +12,8 @@ export interface ControlProps {
   readonly control: Control
   readonly value: unknown
   readonly invalid: boolean
+  /** Words of a choice that cannot be taken on this machine, with why not. */
+  readonly barred?: Barred
   readonly onChange: (path: string, value: unknown) => void
   readonly onSettle: () => void
 }
@@ -39,6 +42,8 @@ const Segments = ({ options, value, ...props }: ControlProps & { readonly option
         type="button"
         className="segment"
         aria-pressed={value === option}
+        disabled={props.barred?.has(option) === true && value !== option}
+        title={props.barred?.get(option)}
         onClick={() => props.onChange(props.path, option)}
         onBlur={props.onSettle}
       >
@@ -69,7 +74,7 @@ const Choice = (props: ControlProps & { readonly options: readonly string[] }) =
       {field.optional ? <option value="">default</option> : null}
       {known || shown === undefined ? null : <option value={textOfValue(shown)}>{textOfValue(shown)}</option>}
       {options.map((option) => (
-        <option key={option} value={option}>
+        <option key={option} value={option} disabled={props.barred?.has(option) === true}>
           {option}
         </option>
       ))}
@@ -80,7 +85,7 @@ const Choice = (props: ControlProps & { readonly options: readonly string[] }) =
 const otherWord = (control: Control): string => (control.kind === 'numbers' ? 'list' : control.kind)
 
 const firstOf = (control: Control): unknown =>
-  control.kind === 'numbers' ? [0] : control.kind === 'number' ? Math.max(1, control.min ?? 1) : ''
+  control.kind === 'numbers' ? [0] : control.kind === 'number' ? (control.min ?? 1) : ''
 
 /** Words, and one more that opens the other kind of value. */
 const Either = (props: ControlProps & { readonly options: readonly string[]; readonly other: Control }) => {

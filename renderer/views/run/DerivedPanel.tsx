@@ -1,10 +1,12 @@
 import { useMemo } from 'react'
+import type { RunConfig } from '../../../app/run/config.ts'
 import { RankChip } from '../../controls/RankChip.tsx'
 import { formatBytes, formatFloat, formatInt } from '../../drawing/format.ts'
 import { useRunForm } from '../../state/form.ts'
 import { rankColour } from '../../theme/colours.ts'
 import { useTheme } from '../../theme/use-theme.ts'
 import { type Derived, derivedOf } from './derived.ts'
+import { MemoryPanel } from './MemoryPanel.tsx'
 
 const MOST_RANKS = 16
 
@@ -84,7 +86,7 @@ const Lengths = ({ lengths }: { readonly lengths: readonly number[] }) => {
   )
 }
 
-const Body = ({ derived }: { readonly derived: Derived }) => (
+const Body = ({ config, derived }: { readonly config: RunConfig; readonly derived: Derived }) => (
   <div className="derived-body">
     <dl className="run-facts">
       {facts(derived).map(({ label, value, title }) => (
@@ -98,6 +100,7 @@ const Body = ({ derived }: { readonly derived: Derived }) => (
       <h4>Local lengths of the longest request, tokens</h4>
       <Lengths lengths={derived.localLengths} />
     </div>
+    <MemoryPanel config={config} />
   </div>
 )
 
@@ -116,10 +119,10 @@ export const DerivedPanel = ({ folded }: { readonly folded: boolean }) => {
           </span>
         )}
       </summary>
-      {derived === null ? (
+      {config === null || derived === null ? (
         <p className="quiet">Derived numbers stand here once the configuration is valid.</p>
       ) : (
-        <Body derived={derived} />
+        <Body config={config} derived={derived} />
       )}
     </details>
   )

@@ -1,5 +1,6 @@
 import { valueAt } from '../../state/config-path.ts'
 import { useRunForm } from '../../state/form.ts'
+import { useBarred } from './barred.ts'
 import { ControlView } from './ControlView.tsx'
 import type { FormField } from './form-schema.ts'
 import { useIssuesAt } from './issues.ts'
@@ -16,6 +17,7 @@ export const FieldRow = ({ path, field, onHint }: Props) => {
   const set = useRunForm((s) => s.set)
   const settle = useRunForm((s) => s.settle)
   const issues = useIssuesAt(path)
+  const barred = useBarred(path)
   const wide = field.control.kind === 'table'
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset for one control would only add noise
@@ -35,11 +37,17 @@ export const FieldRow = ({ path, field, onHint }: Props) => {
           control={field.control}
           value={value}
           invalid={issues.length > 0}
+          barred={barred}
           onChange={set}
           onSettle={settle}
         />
         {wide ? null : <span className="field-unit">{field.unit}</span>}
       </span>
+      {[...barred].map(([word, reason]) => (
+        <p key={word} className="field-note" data-testid={`barred-${word}`}>
+          {word} is not possible: {reason}
+        </p>
+      ))}
       {issues.map((issue) => (
         <p key={`${issue.path} ${issue.message}`} className="field-issue" role="alert">
           {issue.path === path ? '' : `${issue.path.slice(path.length).replace(/^\./, '')} `}

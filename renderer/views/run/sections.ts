@@ -14,7 +14,7 @@ interface Sections {
 }
 
 /** What most runs change; the rest is one click away. */
-const AT_FIRST: Flags = { model: true, parallel: true, cache: true, workload: true }
+const AT_FIRST: Flags = { model: true, parallel: true, cache: true, workload: true, engine: true }
 
 const KEY = 'formSections'
 

@@ -1,16 +1,29 @@
 import { describe, expect, it } from 'vitest'
-import { CHANNEL, type CommandResult } from '../../../app/protocol/desktop.ts'
+import { CHANNEL, type CommandResult, type DesktopState } from '../../../app/protocol/desktop.ts'
 import { type CommandServices, desktopHandlers } from '../../../main/desktop/commands.ts'
 import { dispatch, isOurs } from '../../../main/desktop/gateway.ts'
 import type { EngineStart } from '../../../main/desktop/supervisor.ts'
 
 const OK: CommandResult = { ok: true }
 
+const STATE: DesktopState = {
+  engine: { status: 'ready', pid: 1 },
+  store: { status: 'ready', pid: 2 },
+  activeRun: null,
+  lastRun: null,
+  runtime: { app: '', electron: '', chrome: '', node: '', engine: '', device: '' },
+  machine: {
+    cpu: { cores: 2, simd: 'avx2', memoryAvailableBytes: 1e9 },
+    cuda: { available: false, reason: 'there is no driver', devices: [] },
+  },
+}
+
 const services = (runsFolder = '/nowhere-to-write\0/runs') => {
   const calls: unknown[] = []
   const started: EngineStart[] = []
   const all: CommandServices = {
     supervisor: {
+      state: () => STATE,
       startRun: (run) => {
         started.push(run)
         return { ok: true, run: run.runId }
@@ -83,6 +96,7 @@ describe('startRun', () => {
     [{ workload: { requests: [{ contextLen: -1 }] } }, 'workload.requests[0].contextLen'],
     [{ workload: { requests: [{ contextLen: 1e12 }] } }, 'workload.requests[0].contextLen'],
     [{ modell: {} }, 'modell'],
+    [{ engine: { device: 'cuda' } }, 'engine.device'],
     [{ parallel: { comm: 'p2p' } }, 'parallel.comm'],
     ['{}', ''],
     [undefined, ''],

@@ -123,6 +123,7 @@ const steps = {
   startNs: Float64Array.of(1_500_000),
   wallNs: Float64Array.of(4_700_000),
   deviceNs: Float64Array.of(17_000_000),
+  untracedNs: Float64Array.of(16_900_000),
   tokensPerSecond: Float64Array.of(851),
   maxRelErr: Float64Array.of(Number.NaN),
   checkedRows: Int32Array.of(0),
@@ -140,15 +141,24 @@ describe('the numbers of a step', () => {
       copy: '17000000',
       note: 'for all ranks',
     })
+    expect(rows).toContainEqual({
+      label: 'device, untraced',
+      value: '16.90\u2009ms',
+      copy: '16900000',
+      note: 'same step, tracing off',
+    })
     expect(rows).toContainEqual({ label: 'graph', value: 'replayed' })
   })
 
   it('have one time where ranks run at once', () => {
-    const labels = stepRows({ ...steps, deviceNs: steps.wallNs, graphReplayed: Uint8Array.of(0) }, 12).map(
-      ({ label }) => label,
-    )
-    expect(labels).not.toContain('device')
-    expect(labels).not.toContain('graph')
+    const plain = {
+      ...steps,
+      deviceNs: steps.wallNs,
+      untracedNs: Float64Array.of(Number.NaN),
+      graphReplayed: Uint8Array.of(0),
+    }
+    const labels = stepRows(plain, 12).map(({ label }) => label)
+    for (const absent of ['device', 'device, untraced', 'graph']) expect(labels).not.toContain(absent)
   })
 })
 

@@ -223,6 +223,7 @@ describe('the numbers of a step', () => {
     startNs: Float64Array.of(1_500_000),
     wallNs: Float64Array.of(4_700_000),
     deviceNs: Float64Array.of(4_700_000),
+    untracedNs: Float64Array.of(Number.NaN),
     tokensPerSecond: Float64Array.of(851),
     maxRelErr: Float64Array.of(maxRelErr),
     checkedRows: Int32Array.of(1376),

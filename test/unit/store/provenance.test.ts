@@ -22,7 +22,7 @@ const bundle = (): string => join(scratch.path, 'run.dcp')
 
 const ATTENTION = 3
 const MERGE = 10
-const STEP = { provenance: 'emulated', deviceNs: 1_900_000n } as const
+const STEP = { provenance: 'emulated', deviceNs: 1_900_000n, untracedNs: 1_890_000n, graph: true } as const
 
 /** Two ranks that share a device: attention measured, merges emulated, a step as long as the longest rank's. */
 const inTurn = async (): Promise<ReturnType<typeof fakeEngine>> => {
@@ -56,7 +56,8 @@ describe('what was not measured as it is shown', () => {
     expect(steps.wallNs[0]).toBe(1_000_000)
     expect(steps.deviceNs[0]).toBe(1_900_000)
     expect(PROVENANCES[steps.provenance[0] ?? -1]).toBe('emulated')
-    expect(steps.graphReplayed[0]).toBe(0)
+    expect(steps.untracedNs[0]).toBe(1_890_000)
+    expect(steps.graphReplayed[0]).toBe(1)
   })
 
   it('is said of stages, single spans and merged ones', async () => {
@@ -82,6 +83,7 @@ describe('what was not measured as it is shown', () => {
       provenance: 'emulated',
       stepMs: { p50: 1, p95: 1 },
       deviceStepMs: { p50: 1.9, p95: 1.9 },
+      observerCost: { tracedUs: 1900, untracedUs: 1890, ratio: 1900 / 1890 },
     })
     expect(summary?.stages.merge).toEqual({ p50Us: 400, p95Us: 400, provenance: 'emulated' })
     expect(summary?.stages.decode_attn).toEqual({ p50Us: 600, p95Us: 600 })
@@ -112,6 +114,8 @@ describe('what was not measured as it is shown', () => {
     const { summary } = readManifest(bundle())
     expect(summary?.provenance).toBe('measured')
     expect(summary?.deviceStepMs).toBeUndefined()
+    expect(summary?.observerCost).toBeUndefined()
+    expect((await store.request('steps', { run, from: 0, max: 1 })).untracedNs[0]).toBeNaN()
     expect(summary?.stages.decode_attn).toEqual({ p50Us: 0.01, p95Us: 0.01 })
   })
 })

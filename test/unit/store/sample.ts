@@ -65,7 +65,12 @@ export const stepChunk = (
   from: number,
   steps: number,
   relErr: (step: number) => number,
-  { provenance = 'measured', deviceNs = 1_000_000n }: { provenance?: Provenance; deviceNs?: bigint } = {},
+  {
+    provenance = 'measured',
+    deviceNs = 1_000_000n,
+    untracedNs = -1n,
+    graph = false,
+  }: { provenance?: Provenance; deviceNs?: bigint; untracedNs?: bigint; graph?: boolean } = {},
 ): TraceChunk => {
   const numbers = Array.from({ length: steps }, (_, i) => from + i)
   return {
@@ -77,12 +82,13 @@ export const stepChunk = (
       start_ns: BigInt64Array.from(numbers, (n) => BigInt(n * 1_000_000)),
       wall_ns: new BigInt64Array(steps).fill(1_000_000n),
       device_ns: new BigInt64Array(steps).fill(deviceNs),
+      untraced_ns: new BigInt64Array(steps).fill(untracedNs),
       tokens: new Int32Array(steps).fill(4),
       tokens_per_s: new Float64Array(steps).fill(4000),
       max_abs_err: Float64Array.from(numbers, (n) => relErr(n) / 10),
       max_rel_err: Float64Array.from(numbers, relErr),
       checked_rows: new Int32Array(steps).fill(3),
-      graph_replayed: new Uint8Array(steps),
+      graph_replayed: new Uint8Array(steps).fill(graph ? 1 : 0),
       provenance: new Uint8Array(steps).fill(PROVENANCES.indexOf(provenance)),
     },
   }

@@ -1,0 +1,47 @@
+import type { CudaInfo, Gpu, Machine } from '../../app/run/machine.ts'
+
+/** A device that a configuration can name, and why the engine cannot use it here; null when it can. */
+export interface DeviceChoice {
+  readonly device: 'auto' | 'cpu' | 'cuda'
+  /** What it stands for on this machine. */
+  readonly what: string
+  readonly barred: string | null
+}
+
+const NOT_LOOKED = 'the engine has not looked at this machine yet'
+const CPU_ONLY = 'this engine was built without its CUDA part'
+
+/** Why there is no GPU for the engine, in one line; null when there is one. */
+export const whyNoGpu = (machine: Machine | null): string | null => {
+  if (machine === null) return NOT_LOOKED
+  const { cuda } = machine
+  if (cuda === undefined) return CPU_ONLY
+  return cuda.available ? null : (cuda.reason ?? 'the engine found no GPU')
+}
+
+/** The GPU that a run would take. */
+export const gpuOf = (machine: Machine | null): Gpu | null => {
+  const cuda: CudaInfo | undefined = machine?.cuda
+  return cuda?.available === true ? (cuda.devices[0] ?? null) : null
+}
+
+const cpuText = (machine: Machine | null): string =>
+  machine === null ? 'CPU' : `CPU, ${machine.cpu.cores} cores, ${machine.cpu.simd}`
+
+/** What each device of the configuration means on this machine. */
+export const deviceChoices = (machine: Machine | null): readonly DeviceChoice[] => {
+  const gpu = gpuOf(machine)
+  return [
+    { device: 'auto', what: gpu?.name ?? cpuText(machine), barred: null },
+    { device: 'cpu', what: cpuText(machine), barred: null },
+    { device: 'cuda', what: gpu?.name ?? 'no GPU', barred: whyNoGpu(machine) },
+  ]
+}
+
+const GIB = 2 ** 30
+
+/** What a person should know of a GPU before a run takes it. */
+export const gpuText = (gpu: Gpu): string =>
+  `compute capability ${gpu.computeCapability}, ${gpu.multiprocessors} multiprocessors, ` +
+  `${(gpu.freeBytes / GIB).toFixed(1)} of ${(gpu.memoryBytes / GIB).toFixed(1)} GiB free, ` +
+  `driver ${gpu.driverVersion}`

@@ -1,0 +1,60 @@
+import type { RunConfig } from '../../../app/run/config.ts'
+import type { Prediction } from '../../../app/run/machine.ts'
+import { SourceBadge } from '../../controls/SourceBadge.tsx'
+import { formatBytes } from '../../drawing/format.ts'
+import { gpuOf, gpuText } from '../../state/devices.ts'
+import { useSession } from '../../state/session.ts'
+import { usePrediction } from '../../state/use-prediction.ts'
+import { memoryOf } from './memory.ts'
+
+const Components = ({ prediction }: { readonly prediction: Prediction }) => {
+  const { components, totalBytes, fits } = memoryOf(prediction)
+  return (
+    <>
+      <dl className="run-facts" data-testid="memory-components">
+        {components.map(({ name, bytes }) => (
+          <div key={name} title={`${bytes} bytes`}>
+            <dt>{name}</dt>
+            <dd className="num">{formatBytes(bytes)}</dd>
+          </div>
+        ))}
+        <div className="memory-total" title={`${totalBytes} bytes`}>
+          <dt>together</dt>
+          <dd className="num">{formatBytes(totalBytes)}</dd>
+        </div>
+      </dl>
+      <div className="memory-bar" aria-hidden="true">
+        <span
+          className={fits ? '' : 'memory-over'}
+          style={{ width: `${Math.min(100, (100 * totalBytes) / Math.max(1, prediction.availableBytes))}%` }}
+        />
+      </div>
+      <p className={fits ? 'quiet' : 'run-problem'} data-testid="memory-verdict">
+        {fits
+          ? `of ${formatBytes(prediction.availableBytes)} that are free now`
+          : `does not fit: ${formatBytes(prediction.availableBytes)} are free now`}
+      </p>
+    </>
+  )
+}
+
+/** What the configuration would run on, and the memory that it would take there. */
+export const MemoryPanel = ({ config }: { readonly config: RunConfig }) => {
+  const machine = useSession((s) => s.desktop?.machine ?? null)
+  const { prediction, refusal } = usePrediction(config)
+  const gpu = prediction?.device === 'cuda' ? gpuOf(machine) : null
+  const name = gpu?.name ?? (machine === null ? 'CPU' : `CPU, ${machine.cpu.cores} cores`)
+  return (
+    <div className="derived-memory" data-testid="memory-prediction">
+      <h4>
+        Memory on {prediction === null ? 'the device' : name} <SourceBadge source="predicted" />
+      </h4>
+      {gpu === null ? null : <p className="quiet">{gpuText(gpu)}</p>}
+      {prediction === null ? (
+        <p className={refusal === null ? 'quiet' : 'run-problem'}>{refusal ?? 'The engine is asked…'}</p>
+      ) : (
+        <Components prediction={prediction} />
+      )}
+    </div>
+  )
+}

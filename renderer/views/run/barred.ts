@@ -1,0 +1,18 @@
+import { deviceChoices } from '../../state/devices.ts'
+import { useSession } from '../../state/session.ts'
+
+/** Words of a choice that cannot be taken on this machine, with why not. */
+export type Barred = ReadonlyMap<string, string>
+
+const NONE: Barred = new Map()
+
+/** The only field whose choices depend on the machine. */
+const DEVICE = 'engine.device'
+
+export const useBarred = (path: string): Barred => {
+  const machine = useSession((s) => s.desktop?.machine ?? null)
+  if (path !== DEVICE) return NONE
+  return new Map(
+    deviceChoices(machine).flatMap(({ device, barred }) => (barred === null ? [] : [[device, barred]])),
+  )
+}

@@ -1,0 +1,96 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseRunConfig } from '../../app/run/parse.ts'
+import type { Manifest } from '../../app/trace/manifest.ts'
+import { STAGES, type Stage } from '../../app/trace/stages.ts'
+import { Store } from '../../main/store/store.ts'
+import { fakeEngine, rowChunk, type SampleSpan, spanChunk, stepChunk } from '../unit/store/sample.ts'
+
+export const RANKS = 4
+export const STEPS = 12
+const LAYERS = 4
+const LAYER_NS = 100_000
+const STEP_NS = 1_000_000
+
+export const EMULATED =
+  'Ranks share one GPU in turn: each lane is shifted to the start of its step, and transports are emulated by local copies.'
+
+/** Stages of a layer on one rank as start and duration within the layer, ns; those between ranks are emulated. */
+const LAYER: readonly (readonly [stage: Stage, startNs: number, durNs: number])[] = [
+  ['q_all_gather', 0, 5_000],
+  ['kv_append', 5_000, 3_000],
+  ['decode_attn', 8_000, 50_000],
+  ['neutralize', 58_000, 2_000],
+  ['lse_all_gather', 60_000, 4_000],
+  ['lse_correct', 64_000, 6_000],
+  ['out_reduce_scatter', 70_000, 10_000],
+  ['rest_of_layer', 80_000, 15_000],
+]
+const BETWEEN_RANKS: readonly Stage[] = ['q_all_gather', 'lse_all_gather', 'out_reduce_scatter']
+
+const spansOf = (step: number): SampleSpan[] =>
+  Array.from({ length: LAYERS }, (_, layer) =>
+    LAYER.map(([stage, start, dur], i): SampleSpan => {
+      const between = BETWEEN_RANKS.includes(stage)
+      return {
+        start: step * STEP_NS + layer * LAYER_NS + start,
+        dur,
+        stage: STAGES.indexOf(stage),
+        step,
+        layer,
+        provenance: between ? 'emulated' : 'measured',
+        ...(between ? { collective: (step * LAYERS + layer) * LAYER.length + i } : {}),
+      }
+    }),
+  ).flat()
+
+const manifest = (): Manifest => {
+  const parsed = parseRunConfig({
+    model: { layers: LAYERS },
+    workload: { requests: [{ contextLen: 32_768, count: 8 }], steps: STEPS },
+    engine: { device: 'cuda', graph: true, observer: true },
+  })
+  if (!parsed.ok) throw new Error(parsed.issues.map(({ path, message }) => `${path} ${message}`).join())
+  return {
+    format: 'dcpscope-run',
+    formatVersion: 2,
+    name: 'gpu run',
+    status: 'running',
+    emulated: EMULATED,
+    config: parsed.config,
+    devices: [{ name: 'NVIDIA H200', kind: 'cuda', detail: 'compute capability 9.0, driver 580.1' }],
+    versions: { dcpscope: '0.1.0' },
+    clock: { base: '2026-01-01T00:00:00.000Z', alignment: 'one device clock', uncertaintyNs: 100 },
+    createdAt: new Date().toISOString(),
+  }
+}
+
+/** Writes what a run of four ranks in turn on one GPU leaves, with the numbers of a test, where the app lists its runs. */
+export const writeGpuBundle = async (dataDir: string): Promise<string> => {
+  const runs = join(dataDir, 'dcpscope', 'runs')
+  mkdirSync(runs, { recursive: true })
+  const bundle = join(runs, 'gpu run.dcp')
+  const store = new Store()
+  const engine = fakeEngine()
+  store.attachEngine(engine.storeEnd)
+  engine.begin(bundle, manifest())
+  const steps = Array.from({ length: STEPS }, (_, step) => step)
+  for (let rank = 0; rank < RANKS; rank++) {
+    engine.chunk(spanChunk(rank, steps.flatMap(spansOf)))
+    engine.chunk(rowChunk(rank, 0, 0, 8))
+  }
+  const source = {
+    provenance: 'emulated',
+    deviceNs: 3_800_000n,
+    untracedNs: 3_785_000n,
+    graph: true,
+  } as const
+  engine.chunk(stepChunk(0, STEPS, () => 2e-3, source))
+  engine.end()
+  const failed = engine.reply('failed').then(({ error }) => {
+    throw new Error(error)
+  })
+  await Promise.race([engine.reply('closed'), failed])
+  await store.close()
+  return bundle
+}

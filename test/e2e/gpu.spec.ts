@@ -1,0 +1,120 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Page } from 'playwright'
+import { lanesOf, laneTop } from '../../renderer/views/timeline/lanes.ts'
+import { field, showView, waitReady } from './desk.ts'
+import { expect, test } from './fixture.ts'
+import { EMULATED, RANKS, STEPS, writeGpuBundle } from './gpu-bundle.ts'
+import { launch } from './launch.ts'
+
+const data = mkdtempSync(join(tmpdir(), 'dcpscope-gpu-'))
+test.beforeAll(() => writeGpuBundle(data))
+test.afterAll(() => rmSync(data, { recursive: true, force: true }))
+
+/** Opens the bundle of a GPU run in a window of its own and closes the window afterwards. */
+const withGpuRun = async (look: (page: Page) => Promise<void>): Promise<void> => {
+  const { page, close, errors } = await launch({ dataDir: data })
+  try {
+    await waitReady(page, 'store')
+    await page.getByTestId('run-item').first().click()
+    await expect(page.getByTestId('run-steps')).toHaveText(String(STEPS))
+    await look(page)
+    expect(errors).toEqual([])
+  } finally {
+    await close()
+  }
+}
+
+test('a run of ranks that took turns on one GPU says in every view what was emulated', async () => {
+  await withGpuRun(async (page) => {
+    await expect(page.getByTestId('run-emulated')).toContainText(EMULATED)
+    for (const figure of ['run-tokens-per-s', 'run-step-ms'])
+      await expect(page.locator('.figure', { has: page.getByTestId(figure) })).toContainText('emulated')
+    const device = page.locator('.figure', { has: page.getByTestId('run-device-ms') })
+    await expect(device).toContainText('3.80')
+    await expect(device).not.toContainText('emulated')
+    await expect(page.getByTestId('run-observer-cost')).toHaveText(/\+0\.4/)
+
+    const rows = page.getByTestId('stage-table').locator('tbody tr')
+    for (const stage of ['q_all_gather', 'lse_all_gather', 'out_reduce_scatter'])
+      await expect(rows.filter({ hasText: stage })).toContainText('emulated')
+    await expect(rows.filter({ hasText: 'decode_attn' })).not.toContainText('emulated')
+
+    const inspector = page.getByTestId('inspector')
+    await expect(inspector.getByRole('region', { name: 'Run' })).toContainText(EMULATED)
+    await page.getByTestId('step-range').focus()
+    await page.keyboard.press('Home')
+    const step = inspector.getByRole('region', { name: 'Step' })
+    await expect(step.locator('.inspector-row', { hasText: 'duration' })).toContainText('emulated')
+    await expect(step.locator('.inspector-row', { hasText: 'throughput' })).toContainText('emulated')
+    await expect(step.locator('.inspector-row', { hasText: 'device' })).toContainText('3.80')
+    await expect(step.locator('.inspector-row', { hasText: 'graph' })).toContainText('replayed')
+
+    for (const view of ['timeline', 'ownership', 'merge'] as const) {
+      await showView(page, view)
+      await expect(page.locator('.topbar').getByTestId('emulated-note')).toBeVisible()
+    }
+    await showView(page, 'timeline')
+    await expect(page.locator('.timeline-toolbar').getByTestId('emulated-note')).toHaveAttribute(
+      'title',
+      EMULATED,
+    )
+    const legend = page.locator('.timeline-legend')
+    await expect(legend.getByRole('button', { name: 'lse_all_gather' })).toContainText('emulated')
+    await expect(legend.getByRole('button', { name: 'decode_attn' })).not.toContainText('emulated')
+  })
+})
+
+test('the card of an emulated span and of merged spans say so, and a copy takes it along', async () => {
+  await withGpuRun(async (page) => {
+    await showView(page, 'timeline')
+    const canvas = page.getByTestId('timeline-canvas')
+    const box = await canvas.boundingBox()
+    if (box === null) throw new Error('the timeline has no box')
+    const lanes = lanesOf(box.height, RANKS, 0)
+    const y = box.y + laneTop(1, lanes) + lanes.laneHeight / 2
+    const card = page.getByTestId('timeline-card')
+    await page.mouse.move(box.x + lanes.labelWidth + 30, y)
+    await expect(card).toContainText('emulated')
+
+    // The copy of the inspector is of what the key moves to: the first transport of the run.
+    await page.keyboard.press('Digit0')
+    for (let i = 0; i < 12; i++) await page.mouse.wheel(0, -300)
+    await page.mouse.click(box.x + lanes.labelWidth + 30, y)
+    const span = page.getByTestId('inspector').getByRole('region', { name: 'Span' })
+    await expect(span).toBeVisible()
+    for (let i = 0; i < 8 && !(await span.textContent())?.includes('all_gather'); i++)
+      await page.keyboard.press('Period')
+    const duration = span.locator('.inspector-row', { hasText: 'duration' })
+    await expect(duration).toContainText('emulated')
+    await duration.hover()
+    await duration.getByRole('button').click()
+    expect(await page.evaluate('navigator.clipboard.readText()').catch(() => '')).toMatch(/^$|\(emulated\)$/)
+  })
+})
+
+test('a device that this machine does not have cannot be chosen, and the form says why', async ({
+  desk: { page },
+}) => {
+  await waitReady(page, 'engine')
+  const cuda = field(page, 'engine.device').getByRole('button', { name: 'cuda' })
+  const barred = page.getByTestId('barred-cuda')
+  if ((await barred.count()) === 0) {
+    await expect(cuda).toBeEnabled()
+    return
+  }
+  await expect(cuda).toBeDisabled()
+  await expect(barred).toContainText(/cuda is not possible: .+/)
+})
+
+test('the memory of the run is predicted by component before it starts', async ({ desk: { page } }) => {
+  await waitReady(page, 'engine')
+  const panel = page.getByTestId('memory-prediction')
+  await expect(panel).toContainText('predicted')
+  await expect(panel.getByTestId('memory-components').locator('dd').first()).toHaveText(/\d.*B$/)
+  await expect(panel.getByTestId('memory-verdict')).toContainText('free now')
+  await field(page, 'workload.requests[0].contextLen').fill('16777216')
+  await field(page, 'workload.requests[0].count').fill('64')
+  await expect(panel.getByTestId('memory-verdict')).toContainText('does not fit')
+})
