@@ -70,6 +70,7 @@ void validateWork(const Config& c) {
   range(c.steps, 1, 1'000'000, "steps");
   range(c.warmup, 0, 10'000, "warmup");
   range(c.restOfLayerBytes, 0, int64_t{1} << 40, "restOfLayerBytes");
+  rule(c.restOfLayerFlops == 0 || c.restOfLayerBytes > 0, "restOfLayerFlops", "needs restOfLayerBytes");
   rule(!c.graph || c.cuda, "graph", "needs the device cuda");
   range(c.restOfLayerFlops, 0, int64_t{1} << 50, "restOfLayerFlops");
   range(c.checkRows, kCheckAll, 1 << 20, "checkRows");

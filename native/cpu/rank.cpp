@@ -76,7 +76,8 @@ Rank::Rank(Shared& shared, int rank, int team)
       chosen_(static_cast<int64_t>(shape_.tokens) * config_.topk),
       splitAcc_(shared.plan.splitRows(shape_) * shape_.valueDim),
       splitTop_(shared.plan.splitRows(shape_)),
-      splitTotal_(shared.plan.splitRows(shape_)) {}
+      splitTotal_(shared.plan.splitRows(shape_)),
+      restAt_(shared.rest.size() / kRestChunk * rank / config_.ranks * kRestChunk) {}
 
 void Rank::fill(int layer, int request, int64_t first, int64_t last) {
   const Source source = sourceOf(config_, layer, request);
@@ -138,7 +139,7 @@ void Rank::run(ThreadScratch& scratch) {
     if (config_.restOfLayerBytes > 0) {
       const int64_t begin = shared_.clock.now();
       restOfLayer();
-      span(layer, Stage::restOfLayer, begin, {config_.restOfLayerBytes, 0});
+      span(layer, Stage::restOfLayer, begin, {config_.restOfLayerBytes, config_.restOfLayerFlops});
     }
   }
   ended = shared_.clock.now();
@@ -277,12 +278,17 @@ void Rank::neutralizeRow(int layer, int token) {
 
 void Rank::restOfLayer() {
   volatile uint32_t sink = 0;
-  int64_t at = 0;
+  // A round on a chunk is two operations on each of its fp32 values.
+  const double perByte =
+      static_cast<double>(config_.restOfLayerFlops) / static_cast<double>(config_.restOfLayerBytes);
+  const auto rounds = static_cast<int64_t>(std::llround(perByte * sizeof(float) / 2));
   for (int64_t left = config_.restOfLayerBytes; left > 0 && !shared_.cancelled(); left -= kRestChunk) {
     const int64_t bytes = std::min((left + 1023) / 1024 * 1024, kRestChunk);
-    sink = sink + shared_.code.read.sum(shared_.rest.data() + at, bytes);
-    at += kRestChunk;
-    if (at == shared_.rest.size()) at = 0;
+    const unsigned char* from = shared_.rest.data() + restAt_;
+    sink = sink + (rounds == 0 ? shared_.code.read.sum(from, bytes)
+                               : shared_.code.read.multiply(from, bytes, rounds));
+    restAt_ += kRestChunk;
+    if (restAt_ >= shared_.rest.size()) restAt_ = 0;
   }
 }
 

@@ -129,6 +129,8 @@ class Rank {
   Block<float> splitAcc_;
   Block<float> splitTop_;
   Block<float> splitTotal_;
+  /** Where rest_of_layer reads on; ranks begin apart, so that none finds what another has read. */
+  int64_t restAt_;
   int collectives_ = 0;
 };
 

@@ -15,13 +15,16 @@ namespace dcpscope {
 
 class Rank;
 
-/** Bytes that rest_of_layer reads at most before it begins again at the front. */
+/** Weights that rest_of_layer walks through, and again from the front when it has read all: more than most
+ * caches hold. */
+constexpr int64_t kLeastRestBuffer = int64_t{64} << 20;
 constexpr int64_t kMaxRestBuffer = int64_t{1} << 30;
 constexpr int64_t kRestChunk = int64_t{1} << 20;
 
 inline int64_t restBufferBytes(const Config& c) {
+  if (c.restOfLayerBytes == 0) return 0;
   const int64_t chunks = (c.restOfLayerBytes + kRestChunk - 1) / kRestChunk;
-  return std::min(chunks * kRestChunk, kMaxRestBuffer);
+  return std::clamp(chunks * kRestChunk, kLeastRestBuffer, kMaxRestBuffer);
 }
 
 /** What the ranks on a CPU share beside the run's state. Written between steps only, except `enters`. */
@@ -34,6 +37,8 @@ struct Shared {
         rest(restBufferBytes(config)),
         spins(cores >= config.ranks ? 2000 : 0),
         barrier(config.ranks, spins) {
+    // Memory that was never written is one page of zeros, which every read finds in a cache.
+    std::fill_n(rest.data(), rest.size(), static_cast<unsigned char>(1));
     for (Block<int64_t>& e : enters) e = Block<int64_t>(config.ranks * 8);
   }
 

@@ -1,50 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { globalIndex, localLength } from '../../app/dcp/ownership.ts'
 import { visibleTokens } from '../../app/dcp/visible.ts'
 import { vectorError } from '../../app/lse/error.ts'
 import { mergePartials } from '../../app/lse/merge.ts'
 import type { EngineConfig } from '../../app/run/engine-config.ts'
 import { at, captureOf, type Finished, finish, smallConfig, tensorOf, valuesOf } from './engine.ts'
-
-/** Keys of a request by global position, read back from every rank's captured pages. */
-const keysOf = (run: Finished, config: EngineConfig, request: number, len: number): Float64Array[] => {
-  const width = config.kvLoraRank + config.ropeDim
-  const keys: Float64Array[] = []
-  for (let rank = 0; rank < config.ranks; rank++) {
-    const capture = captureOf(run, rank)
-    const kv = valuesOf(capture, 'kv')
-    const rowOfPage = new Map([...valuesOf(capture, 'page_ids')].map((page, row) => [page, row]))
-    const table = valuesOf(capture, 'block_table')
-    const columns = table.length / config.contextLens.length
-    const sharding = { dcp: config.ranks, interleave: config.interleave }
-    for (let l = 0; l < localLength(len, rank, sharding); l++) {
-      const page = rowOfPage.get(at(table, request * columns + Math.floor(l / config.pageSize))) ?? -1
-      const slot = page * config.pageSize + (l % config.pageSize)
-      keys[globalIndex(l, rank, sharding)] = kv.subarray(slot * width, (slot + 1) * width)
-    }
-  }
-  return keys
-}
-
-/** Plain softmax attention of one query over the first `visible` keys. */
-const attend = (
-  q: Float64Array,
-  keys: readonly Float64Array[],
-  visible: number,
-  config: EngineConfig,
-): { out: Float64Array; lse: number } => {
-  const scores = keys
-    .slice(0, visible)
-    .map((key) => config.softmaxScale * key.reduce((sum, value, d) => sum + value * at(q, d), 0))
-  const max = Math.max(...scores)
-  const total = scores.reduce((sum, s) => sum + Math.exp(s - max), 0)
-  const out = new Float64Array(config.kvLoraRank)
-  scores.forEach((s, k) => {
-    const weight = Math.exp(s - max) / total
-    for (let v = 0; v < out.length; v++) out[v] = at(out, v) + weight * at(keys[k] ?? [], v)
-  })
-  return { out, lse: max + Math.log(total) }
-}
+import { attend, keysOf } from './recompute.ts'
 
 const merged = (run: Finished, config: EngineConfig, row: number, head: number): Float64Array => {
   const perRank = config.heads / config.ranks
@@ -87,7 +47,7 @@ describe('attention over the captured pages, computed again in plain doubles', (
             const row = request * config.qLen + q
             const flat = row * config.heads + head
             const query = queries.subarray(flat * width, (flat + 1) * width)
-            const truth = attend(query, keys, visibleTokens(len, config.qLen, q), config)
+            const truth = attend(query, keys.slice(0, visibleTokens(len, config.qLen, q)), config)
             expect(vectorError(merged(run, config, row, head), truth.out).relative).toBeLessThan(limit)
             const own = valuesOf(reference, 'out').subarray(
               flat * config.kvLoraRank,

@@ -26,6 +26,8 @@ const stagesOf = (config: EngineConfig): Stage[] => {
   return [
     ...(one || config.replicateQ ? [] : (['q_all_gather'] as const)),
     'kv_append',
+    // Each layer's own choice of keys becomes slots.
+    ...(config.topk > 0 ? (['metadata'] as const) : []),
     'decode_attn',
     'neutralize',
     ...(one ? [] : transport),
@@ -42,6 +44,8 @@ describe('spans', () => {
     { replicateQ: true },
     { ranks: 1 },
     { restOfLayerBytes: 3_000_000 },
+    { restOfLayerBytes: 3_000_000, restOfLayerFlops: 40_000_000 },
+    { topk: 3 },
   ]
   for (const over of variants)
     it(`follow the stages in order, without overlap, on every rank (${JSON.stringify(over)})`, async () => {
@@ -132,6 +136,31 @@ describe('spans', () => {
       ),
     )
     expect((await sum({}, 'kv_append', 'bytes')).reduce((a, b) => a + b)).toBe(T * D * 2)
+    const real = { kvLoraRank: 512, ropeDim: 64 }
+    for (const [kvDtype, row] of [
+      ['fp8', 576],
+      ['fp8_ds_mla', 656],
+    ] as const) {
+      const bytes = (stage: Stage): Promise<number[]> => sum({ ...real, kvDtype }, stage, 'bytes')
+      expect((await bytes('kv_append')).reduce((a, b) => a + b)).toBe(T * row)
+      expect(await bytes('decode_attn')).toEqual(
+        [0, 1, 2, 3].map((r) => lengths.reduce((n, len) => n + localLength(len, r, sharding) * row, 0)),
+      )
+    }
+    // Each query token reads the keys that it chose: here 9 of those that it sees.
+    const sparse = (name: string): Promise<number[]> => sum({ topk: 9 }, 'decode_attn', name)
+    expect((await sparse('bytes')).reduce((a, b) => a + b)).toBe(T * 9 * D * 2)
+    expect((await sparse('flops')).reduce((a, b) => a + b)).toBe(T * 9 * 2 * H * (D + V))
+    expect(await sum({ restOfLayerBytes: 1e6, restOfLayerFlops: 3e6 }, 'rest_of_layer', 'flops')).toEqual(
+      all(3e6),
+    )
+  })
+
+  it('of rest_of_layer come from memory of its own, not from pages that were never written', async () => {
+    const before = process.memoryUsage.rss()
+    const run = addon.createRun(smallConfig({ restOfLayerBytes: 100_000_000 }))
+    expect(process.memoryUsage.rss() - before).toBeGreaterThan(90_000_000)
+    run.dispose()
   })
 })
 
