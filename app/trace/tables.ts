@@ -25,6 +25,8 @@ export interface Column {
   readonly unit?: string
   /** A value that stands for "none" while the column travels as a typed array; stored as NULL. */
   readonly none?: number
+  /** Format version that brought the column, where it was not the first: NULL in older bundles. */
+  readonly since?: number
   readonly doc: string
 }
 
@@ -38,7 +40,7 @@ const column = (
   name: string,
   type: ColumnType,
   doc: string,
-  more: { unit?: string; none?: number } = {},
+  more: { unit?: string; none?: number; since?: number } = {},
 ): Column => ({
   name,
   type,
@@ -116,6 +118,7 @@ export const TABLES: Readonly<Record<TableName, Table>> = {
       column('untraced_ns', 'i64', 'Time of the device for the same step with tracing off.', {
         unit: 'ns',
         none: -1,
+        since: 2,
       }),
       column('tokens', 'i32', 'Accepted tokens over the batch.', { unit: 'tokens' }),
       column('tokens_per_s', 'f64', 'Accepted tokens by time, for the whole model.', { unit: 'tokens/s' }),

@@ -1,7 +1,7 @@
 import { TABLES, type TableName } from '../../app/trace/tables.ts'
 import { listParts, type Part } from './bundle-files.ts'
 import { sqlName, sqlText } from './duck.ts'
-import { queryColumns } from './table-sql.ts'
+import { queryColumns, storedType } from './table-sql.ts'
 
 /** Parenthesised SELECT over parts of one table, typed also when there is none yet. */
 export const relationOf = (table: TableName, parts: readonly Part[]): string => {
@@ -25,7 +25,15 @@ const partsQuery = (table: TableName, rank: number, parts: readonly Part[]): str
   const ofParts = TABLES[table].columns.map(({ name }) => sqlName(name))
   const columns = TABLES[table].perRank ? [`${rank}::INTEGER AS rank`, ...ofParts] : ofParts
   const files = parts.map((part) => sqlText(part.path)).join(', ')
-  return `SELECT ${columns.join(', ')} FROM read_parquet([${files}], hive_partitioning = false)`
+  return `SELECT ${columns.join(', ')} FROM ${withLaterColumns(table, `read_parquet([${files}], hive_partitioning = false)`)}`
+}
+
+/** Rows of an older bundle with the columns that came later, NULL; others as they are. */
+const withLaterColumns = (table: TableName, rows: string): string => {
+  const later = TABLES[table].columns.filter(({ since }) => since !== undefined)
+  if (later.length === 0) return rows
+  const empty = later.map(({ name, type }) => `NULL::${storedType(type)} AS ${sqlName(name)}`).join(', ')
+  return `(SELECT * FROM ${rows} UNION ALL BY NAME SELECT ${empty} WHERE false)`
 }
 
 /** The table of a bundle as it is on disk now. */

@@ -1,4 +1,6 @@
+import { renameSync } from 'node:fs'
 import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Progress, storeMethods, storeReplySchema } from '../../../app/protocol/store.ts'
 import { PROVENANCES } from '../../../app/trace/stages.ts'
@@ -117,5 +119,29 @@ describe('what was not measured as it is shown', () => {
     expect(summary?.observerCost).toBeUndefined()
     expect((await store.request('steps', { run, from: 0, max: 1 })).untracedNs[0]).toBeNaN()
     expect(summary?.stages.decode_attn).toEqual({ p50Us: 0.01, p95Us: 0.01 })
+  })
+})
+
+describe('a bundle of the first format', () => {
+  it('is read with the columns that came later as none', async () => {
+    await ended()
+    const part = join(bundle(), 'steps', 'part-000001.parquet')
+    const duck = await DuckDBInstance.create(':memory:')
+    const connection = await duck.connect()
+    const older = `${part}.older`
+    await connection.run(
+      `COPY (SELECT * EXCLUDE (untraced_ns) FROM read_parquet('${part}')) TO '${older}' (FORMAT parquet)`,
+    )
+    duck.closeSync()
+    renameSync(older, part)
+    const steps = storeMethods.steps.result.parse(await store.request('steps', { run, from: 0, max: 9 }))
+    expect([...steps.deviceNs]).toEqual([1_900_000, 1_900_000, 1_900_000])
+    expect(steps.untracedNs[0]).toBeNaN()
+    const answer = await store.request('query', {
+      run,
+      sql: 'SELECT count(untraced_ns) FROM steps',
+      limit: 1,
+    })
+    expect(answer.rows).toEqual([[0]])
   })
 })
