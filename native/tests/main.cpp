@@ -6,6 +6,7 @@ int main() {
   dcpscope::tests::core();
   dcpscope::tests::quantising();
   dcpscope::tests::sparse();
+  dcpscope::tests::attention();
   dcpscope::tests::steps();
   std::puts("ok");
   return 0;

@@ -9,6 +9,7 @@ constexpr uint64_t kGeneratedDigest = 0x2e4b14292b90ea5aULL;
 void core();
 void quantising();
 void sparse();
+void attention();
 void steps();
 
 }  // namespace dcpscope::tests
