@@ -11,6 +11,8 @@ export const gpuSchema = z.strictObject({
   driverVersion: z.string(),
   runtimeVersion: z.string(),
   uuid: z.string().optional(),
+  /** Version of the driver itself, where it says so. */
+  driver: z.string().optional(),
 })
 export type Gpu = z.output<typeof gpuSchema>
 

@@ -1,14 +1,18 @@
 import type { EngineConfig } from '../../app/run/engine-config.ts'
+import type { CudaInfo } from '../../app/run/machine.ts'
 
 /**
  * The Node-API surface of the native engine (native/node). It knows nothing of files, JSON or processes:
  * plain objects in, typed arrays out. Every call that can fail throws an Error whose `code` is one of
- * `ERR_CONFIG`, `ERR_MEMORY`, `ERR_POOL_FULL`, `ERR_CANCELLED`, `ERR_STATE`, `ERR_ENGINE`.
+ * `ERR_CONFIG`, `ERR_MEMORY`, `ERR_POOL_FULL`, `ERR_CANCELLED`, `ERR_STATE`, `ERR_ENGINE`, `ERR_DEVICE`. After
+ * `ERR_DEVICE` (a fault of a GPU) nothing works in the process any more: it has to end.
  */
 export interface NativeAddon {
   /** Version of the engine, e.g. `0.1.0`. */
   readonly version: string
   cpu(): CpuInfo
+  /** Looks for GPUs that a run with `device: 'cuda'` can use; the first one computes. */
+  cuda(): CudaInfo
   /** Bytes that a run would allocate, by component, before anything is allocated. */
   predictMemory(config: EngineConfig): MemoryComponent[]
   /** Validates, checks the prediction against the memory available (ERR_MEMORY names the numbers), allocates. */
@@ -48,6 +52,17 @@ export interface CpuInfo {
 export interface MemoryComponent {
   readonly name: string
   readonly bytes: number
+  /** `pinned` is memory of the host that the GPU reaches. */
+  readonly place: 'host' | 'pinned' | 'device'
+}
+
+/** What holds for all of a run. */
+export interface RunFacts {
+  /** How times stand to the clock of the run, and within how much. */
+  readonly alignment: string
+  readonly uncertaintyNs: number
+  /** What computes attention: vector code of the CPU, or a kernel of the GPU (`sm90`, `portable`). */
+  readonly attention: string
 }
 
 /** One run. Work happens on native threads; promises settle on the JavaScript thread. One call at a time. */
@@ -66,6 +81,7 @@ export interface NativeRun {
   takeCaptures(): NativeCapture[]
   /** Trace rows lost to full rings: 0 by construction, counted all the same. */
   dropped(): number
+  facts(): RunFacts
   /** Aborts a running `fill` or `advance` soon (within a layer); it rejects with ERR_CANCELLED, the step is discarded. */
   cancel(): void
   /** Frees everything. Idempotent. */

@@ -1,25 +1,28 @@
 import { eventKind, eventText } from '../../app/messages/events.ts'
 import { MESSAGE_BYTES, type TraceMessage } from '../../app/protocol/engine.ts'
-import { PROVENANCES, type Provenance, SEVERITIES } from '../../app/trace/stages.ts'
+import { PROVENANCES, type Provenance, SEVERITIES, STAGES } from '../../app/trace/stages.ts'
 import type { ColumnData, TraceChunk } from '../../app/trace/tables.ts'
 import type { NativeChunk } from './addon.ts'
 
-/** Share of the model that was computed: measured layers of layers. */
-export interface Coverage {
+/** What of a run did not happen as it is shown. */
+export interface Origin {
+  /** Share of the model that was computed: measured layers of layers. */
   readonly measuredLayers: number
   readonly layers: number
+  /** Ranks share one device in turn: how they meet is emulated. */
+  readonly sharedDevice: boolean
 }
 
 /** Completes a native chunk to the columns of app/trace/tables.ts. Throws on a chunk that is not well-formed. */
-export const completeChunk = (chunk: NativeChunk, coverage: Coverage): TraceChunk => {
+export const completeChunk = (chunk: NativeChunk, origin: Origin): TraceChunk => {
   for (const [name, column] of Object.entries(chunk.columns))
     if (column.length !== chunk.rows)
       throw new Error(`${chunk.table}.${name} has ${column.length} rows instead of ${chunk.rows}`)
   switch (chunk.table) {
     case 'spans':
-      return { ...chunk, columns: { ...chunk.columns, provenance: codes(chunk.rows, 'measured') } }
+      return { ...chunk, columns: { ...chunk.columns, provenance: spanProvenance(chunk, origin) } }
     case 'steps':
-      return { ...chunk, columns: stepColumns(chunk, coverage) }
+      return { ...chunk, columns: stepColumns(chunk, origin) }
     case 'events':
       return { ...chunk, columns: eventColumns(chunk) }
     case 'rows':
@@ -28,10 +31,23 @@ export const completeChunk = (chunk: NativeChunk, coverage: Coverage): TraceChun
   }
 }
 
-const codes = (rows: number, provenance: Provenance): Uint8Array =>
-  new Uint8Array(rows).fill(PROVENANCES.indexOf(provenance))
+const code = (provenance: Provenance): number => PROVENANCES.indexOf(provenance)
 
-const stepColumns = (chunk: NativeChunk, { measuredLayers, layers }: Coverage): TraceChunk['columns'] => {
+const GRAPH_REPLAY = STAGES.indexOf('graph_replay')
+
+/** Work of one rank is measured; where ranks share a device, exchanges and what contains them are emulated. */
+const spanProvenance = ({ rows, columns }: NativeChunk, { sharedDevice }: Origin): Uint8Array =>
+  Uint8Array.from({ length: rows }, (_, i) => {
+    const meets = Number(columns.collective_seq?.[i] ?? -1) >= 0 || columns.stage?.[i] === GRAPH_REPLAY
+    return code(sharedDevice && meets ? 'emulated' : 'measured')
+  })
+
+/** Throughput that stands for more layers than were computed is scaled, whatever else holds. */
+const stepProvenance = ({ measuredLayers, layers, sharedDevice }: Origin): Provenance =>
+  measuredLayers < layers ? 'scaled' : sharedDevice ? 'emulated' : 'measured'
+
+const stepColumns = (chunk: NativeChunk, origin: Origin): TraceChunk['columns'] => {
+  const { measuredLayers, layers } = origin
   const wall = numbers(chunk, 'wall_ns')
   const tokens = numbers(chunk, 'tokens')
   const tokensPerSecond = Float64Array.from(
@@ -39,12 +55,9 @@ const stepColumns = (chunk: NativeChunk, { measuredLayers, layers }: Coverage): 
     (ns, i) => ((tokens[i] ?? 0) / (ns / 1e9)) * (measuredLayers / layers),
   )
   return {
-    // All ranks run at once on the one device, so it is busy for the whole step.
-    device_ns: BigInt64Array.from(wall, (ns) => BigInt(ns)),
-    graph_replayed: new Uint8Array(chunk.rows),
     ...chunk.columns,
     tokens_per_s: tokensPerSecond,
-    provenance: codes(chunk.rows, measuredLayers < layers ? 'scaled' : 'measured'),
+    provenance: new Uint8Array(chunk.rows).fill(code(stepProvenance(origin))),
   }
 }
 

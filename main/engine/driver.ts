@@ -6,12 +6,12 @@ import {
   traceReplySchema,
 } from '../../app/protocol/engine.ts'
 import type { RunConfig } from '../../app/run/config.ts'
-import { engineConfig, measuredLayers } from '../../app/run/engine-config.ts'
+import { type Device, engineConfig, measuredLayers } from '../../app/run/engine-config.ts'
 import type { Manifest } from '../../app/trace/manifest.ts'
 import type { NativeAddon, NativeRun } from './addon.ts'
 import { captureMessages, captureNote } from './captures.ts'
 import { completeChunk, sizedChunks } from './chunks.ts'
-import { beginManifest } from './manifest.ts'
+import { beginManifest, sharesDevice } from './manifest.ts'
 import { createOutbox, type Outbox } from './outbox.ts'
 
 export interface RunRequest {
@@ -19,10 +19,11 @@ export interface RunRequest {
   readonly bundle: string
   readonly name: string
   readonly config: RunConfig
+  readonly device: Device
 }
 
 /** The part of the engine that a run needs. */
-export type RunEngine = Pick<NativeAddon, 'version' | 'cpu' | 'createRun' | 'predictMemory'>
+export type RunEngine = Pick<NativeAddon, 'version' | 'cpu' | 'cuda' | 'createRun' | 'predictMemory'>
 
 export interface DriverDeps {
   readonly addon: RunEngine
@@ -123,13 +124,18 @@ class RunDriver {
 
   /** Allocates, and only then tells the store, so that a refused run leaves no trace. */
   #begin(): NativeRun {
-    const { runId, bundle, name, config } = this.#request
+    const { runId, bundle, name, config, device } = this.#request
     const { addon, post } = this.#deps
     const clockBase = new Date()
-    const run = addon.createRun(engineConfig(config))
-    const manifest: Manifest = beginManifest(addon, name, config, clockBase)
-    post({ type: 'begin', runId, bundle, manifest })
-    return run
+    const run = addon.createRun(engineConfig(config, device))
+    try {
+      const manifest: Manifest = beginManifest(addon, run.facts(), { name, config, device, clockBase })
+      post({ type: 'begin', runId, bundle, manifest })
+      return run
+    } catch (error) {
+      run.dispose()
+      throw error
+    }
   }
 
   async #work(run: NativeRun): Promise<WorkOutcome> {
@@ -182,11 +188,15 @@ class RunDriver {
 
   /** Moves what the engine recorded into the outbox. */
   #collect(run: NativeRun): void {
-    const { runId, config } = this.#request
-    const coverage = { measuredLayers: measuredLayers(config), layers: config.model.layers }
+    const { runId, config, device } = this.#request
+    const origin = {
+      measuredLayers: measuredLayers(config),
+      layers: config.model.layers,
+      sharedDevice: sharesDevice(config, device),
+    }
     for (let chunks = run.drain(DRAIN_BYTES); chunks.length > 0; chunks = run.drain(DRAIN_BYTES))
       for (const native of chunks)
-        for (const { chunk, bytes } of sizedChunks(completeChunk(native, coverage)))
+        for (const { chunk, bytes } of sizedChunks(completeChunk(native, origin)))
           this.#outbox.push({ type: 'chunk', runId, bytes, chunk })
     for (const capture of run.takeCaptures()) {
       if (capture.leftOut !== undefined) this.#captureNotes.push(captureNote(capture, capture.leftOut))

@@ -1,6 +1,7 @@
 import { type EngineCommand, type EngineEvent, engineCommandSchema } from '../../app/protocol/engine.ts'
 import type { RunConfig } from '../../app/run/config.ts'
-import { engineConfig } from '../../app/run/engine-config.ts'
+import { deviceOf, engineConfig } from '../../app/run/engine-config.ts'
+import type { CudaInfo } from '../../app/run/machine.ts'
 import { configRules, issueText } from '../../app/run/parse.ts'
 import { unsupported } from '../../app/run/support.ts'
 import type { Port } from '../process/port.ts'
@@ -14,6 +15,8 @@ export interface EngineHost {
   /** Ends a run in progress and waits for it. */
   shutDown(): Promise<void>
 }
+
+const noGpu = ({ reason }: CudaInfo): string => reason ?? 'the engine can use no GPU here'
 
 /** The engine host without its process: commands in, events out, one run at a time. */
 export const createEngineHost = (
@@ -29,30 +32,46 @@ export const createEngineHost = (
 
   const start = (command: Extract<EngineCommand, { type: 'start' }>): void => {
     const { type: _, ...request } = command
-    const refused = refusalOf(request.config)
+    const cuda = cudaFor(request.config)
+    const refused = refusalOf(request.config, cuda)
     const port = store
     if (driver !== undefined) refuse(request.runId, 'a run is in progress already', 'ERR_STATE')
     else if (port === undefined) refuse(request.runId, 'no store is connected', 'ERR_STORE')
     else if (refused !== '') refuse(request.runId, refused, 'ERR_CONFIG')
+    else if (request.config.engine.device === 'cuda' && cuda?.available === false)
+      refuse(request.runId, noGpu(cuda), 'ERR_ENGINE')
     else {
-      driver = startRun(request, { addon, report, post: (message) => port.post(message) })
+      const device = deviceOf(request.config, cuda?.available)
+      driver = startRun({ ...request, device }, { addon, report, post: (message) => port.post(message) })
       driver.done.then(() => {
         driver = undefined
       })
     }
   }
 
-  const refusalOf = (config: RunConfig): string =>
-    [...configRules(config), ...unsupported(config)].map(issueText).join('; ')
+  /** What there is of GPUs, for configurations that may run on one. */
+  const cudaFor = ({ engine }: RunConfig): CudaInfo | undefined =>
+    engine.device === 'cpu' ? undefined : addon.cuda()
+
+  /** What is wrong with a configuration; a GPU that is asked for and missing is the machine's fault, not its. */
+  const refusalOf = (config: RunConfig, cuda: CudaInfo | undefined): string => {
+    const known = config.engine.device === 'auto' ? cuda : undefined
+    return [...configRules(config), ...unsupported(config, known)].map(issueText).join('; ')
+  }
 
   const predicted = (config: RunConfig): Extract<EngineEvent, { type: 'predicted' }>['result'] => {
-    const refused = refusalOf(config)
+    const cuda = cudaFor(config)
+    const refused = refusalOf(config, cuda)
     if (refused !== '') return { ok: false, message: refused }
     try {
-      const native = engineConfig(config)
-      const components = addon.predictMemory(native)
-      const availableBytes = addon.cpu().memoryAvailableBytes
-      return { ok: true, prediction: { device: native.device, components, availableBytes } }
+      const device = deviceOf(config, cuda?.available)
+      const onDevice = addon
+        .predictMemory(engineConfig(config, device))
+        .filter(({ place }) => (place === 'device') === (device === 'cuda'))
+      const components = onDevice.map(({ name, bytes }) => ({ name, bytes }))
+      const gpuBytes = cuda?.devices[0]?.freeBytes ?? 0
+      const availableBytes = device === 'cuda' ? gpuBytes : addon.cpu().memoryAvailableBytes
+      return { ok: true, prediction: { device, components, availableBytes } }
     } catch (error) {
       return { ok: false, message: error instanceof Error ? error.message : String(error) }
     }

@@ -12,7 +12,11 @@ import { loadAddon } from './load-addon.ts'
 
 /** Exit code of an engine process that has no engine to offer; the reason stands on stderr. */
 const NO_ENGINE = 3
+/** Exit code after a fault of the device, which poisons the process; its run has said so and is closed. */
+const DEVICE_FAILED = 3
 const SHUT_DOWN_MS = 2000
+/** For the last words to get out. */
+const LAST_WORDS_MS = 200
 
 const complain = (sentence: string): void => {
   process.stderr.write(`dcpscope engine: ${sentence}\n`)
@@ -29,12 +33,23 @@ const addonOrExit = (): NativeAddon => {
 
 const greet = (addon: NativeAddon, report: (event: EngineEvent) => void): void => {
   const { cores, simd, memoryAvailableBytes } = addon.cpu()
-  report({ type: 'ready', version: addon.version, cores, simd, memoryAvailableBytes })
+  report({ type: 'ready', version: addon.version, cores, simd, memoryAvailableBytes, cuda: addon.cuda() })
 }
+
+/** Reports, and ends the process behind the report of a run whose device failed. */
+const reportTo =
+  (post: (event: EngineEvent) => void) =>
+  (event: EngineEvent): void => {
+    post(event)
+    if (event.type === 'ended' && event.code === 'ERR_DEVICE') {
+      complain(event.error ?? 'the device failed')
+      setTimeout(() => process.exit(DEVICE_FAILED), LAST_WORDS_MS)
+    }
+  }
 
 const serveElectron = (parent: ParentPort<EngineEvent>): void => {
   const addon = addonOrExit()
-  const report = (event: EngineEvent): void => parent.postMessage(event)
+  const report = reportTo((event) => parent.postMessage(event))
   const host = createEngineHost(addon, report, complain)
   parent.on('message', ({ data, ports }) => {
     const port = ports[0]
@@ -48,7 +63,7 @@ const serveElectron = (parent: ParentPort<EngineEvent>): void => {
 const serveFork = (): void => {
   const addon = addonOrExit()
   const { control, data } = ipcPorts(process)
-  const report = (event: EngineEvent): void => control.post(event)
+  const report = reportTo((event) => control.post(event))
   const host = createEngineHost(addon, report, complain)
   control.onMessage(host.command)
   host.connectStore(data)

@@ -35,7 +35,7 @@ const required = (path: string): unknown => {
   }
 }
 
-const FUNCTIONS = ['cpu', 'predictMemory', 'createRun', 'measureReadBandwidth'] as const
+const FUNCTIONS = ['cpu', 'cuda', 'predictMemory', 'createRun', 'measureReadBandwidth'] as const
 
 const isAddon = (loaded: unknown): loaded is NativeAddon => {
   if (typeof loaded !== 'object' || loaded === null) return false

@@ -1,5 +1,6 @@
 #include <napi.h>
 
+#include <string>
 #include <vector>
 
 #include "core/layout.h"
@@ -8,6 +9,7 @@
 #include "cpu/pool.h"
 #include "cpu/probe.h"
 #include "node/config_reader.h"
+#include "node/cuda_library.h"
 #include "node/device.h"
 #include "node/errors.h"
 #include "node/job.h"
@@ -28,6 +30,38 @@ Napi::Value cpu(const Napi::CallbackInfo& info) {
     object.Set("simd", kernels().simd);
     object.Set("memoryAvailableBytes", static_cast<double>(memory.available));
     object.Set("memoryTotalBytes", static_cast<double>(memory.total));
+    return object;
+  });
+}
+
+std::string version(int number) {
+  return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+}
+
+Napi::Object gpuObject(Napi::Env env, const cuda::GpuInfo& gpu) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("name", gpu.name);
+  object.Set("computeCapability", std::to_string(gpu.computeMajor) + "." + std::to_string(gpu.computeMinor));
+  object.Set("multiprocessors", gpu.multiprocessors);
+  object.Set("memoryBytes", static_cast<double>(gpu.memoryBytes));
+  object.Set("freeBytes", static_cast<double>(gpu.freeBytes));
+  object.Set("driverVersion", version(gpu.driverVersion));
+  object.Set("runtimeVersion", version(gpu.runtimeVersion));
+  object.Set("uuid", gpu.uuid);
+  if (!gpu.driver.empty()) object.Set("driver", gpu.driver);
+  return object;
+}
+
+/** Never throws for what it finds: a machine without a GPU is an answer. */
+Napi::Value cudaInfo(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const cuda::Report report = cudaReport();
+    Napi::Array devices = Napi::Array::New(info.Env());
+    for (const cuda::GpuInfo& gpu : report.devices) devices.Set(devices.Length(), gpuObject(info.Env(), gpu));
+    Napi::Object object = Napi::Object::New(info.Env());
+    object.Set("available", report.reason.empty());
+    if (!report.reason.empty()) object.Set("reason", report.reason);
+    object.Set("devices", devices);
     return object;
   });
 }
@@ -123,6 +157,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   env.SetInstanceData(constructor);
   exports.Set("version", kVersion);
   exports.Set("cpu", Napi::Function::New(env, cpu, "cpu"));
+  exports.Set("cuda", Napi::Function::New(env, cudaInfo, "cuda"));
   exports.Set("predictMemory", Napi::Function::New(env, predict, "predictMemory"));
   exports.Set("measureReadBandwidth", Napi::Function::New(env, bandwidth, "measureReadBandwidth"));
   exports.Set("layout", Napi::Function::New(env, layoutOf, "layout"));

@@ -41,8 +41,8 @@ Napi::Function RunObject::define(Napi::Env env) {
       env, "NativeRun",
       {InstanceMethod<&RunObject::fill>("fill"), InstanceMethod<&RunObject::advance>("advance"),
        InstanceMethod<&RunObject::drain>("drain"), InstanceMethod<&RunObject::takeCaptures>("takeCaptures"),
-       InstanceMethod<&RunObject::dropped>("dropped"), InstanceMethod<&RunObject::cancel>("cancel"),
-       InstanceMethod<&RunObject::dispose>("dispose")});
+       InstanceMethod<&RunObject::dropped>("dropped"), InstanceMethod<&RunObject::facts>("facts"),
+       InstanceMethod<&RunObject::cancel>("cancel"), InstanceMethod<&RunObject::dispose>("dispose")});
 }
 
 RunObject::RunObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
@@ -118,6 +118,17 @@ Napi::Value RunObject::takeCaptures(const Napi::CallbackInfo& info) {
 Napi::Value RunObject::dropped(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     return Napi::Number::New(info.Env(), static_cast<double>(idle("dropped").dropped()));
+  });
+}
+
+Napi::Value RunObject::facts(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const GroupFacts facts = idle("facts").facts();
+    Napi::Object object = Napi::Object::New(info.Env());
+    object.Set("alignment", facts.alignment);
+    object.Set("uncertaintyNs", static_cast<double>(facts.uncertaintyNs));
+    object.Set("attention", facts.attention);
+    return object;
   });
 }
 

@@ -7,9 +7,11 @@ import {
   traceMessageSchema,
 } from '../../../app/protocol/engine.ts'
 import type { RunConfigInput } from '../../../app/run/config.ts'
+import type { Device } from '../../../app/run/engine-config.ts'
 import { parseRunConfig } from '../../../app/run/parse.ts'
+import { PROVENANCES, type Provenance, STAGES, type Stage } from '../../../app/trace/stages.ts'
 import { type Driver, startRun } from '../../../main/engine/driver.ts'
-import { type FakeEngine, fakeEngine, NativeError } from './fake-run.ts'
+import { type FakeEngine, fakeEngine, GPU, NativeError } from './fake-run.ts'
 
 const configured = (input: RunConfigInput = {}) => {
   const parsed = parseRunConfig(input, 'tiny')
@@ -31,11 +33,12 @@ const play = (
   engine: FakeEngine,
   answer: (message: TraceMessage, driver: Driver) => void = take,
   input: RunConfigInput = {},
+  device: Device = 'cpu',
 ): Scene => {
   const messages: TraceMessage[] = []
   const events: EngineEvent[] = []
   const driver: Driver = startRun(
-    { runId: 'r', bundle: '/nowhere/r.dcp', name: 'r', config: configured(input) },
+    { runId: 'r', bundle: '/nowhere/r.dcp', name: 'r', config: configured(input), device },
     {
       addon: engine.addon,
       report: (event) => events.push(event),
@@ -193,6 +196,45 @@ describe('the driver of a run', () => {
     // 4 tokens in 500 ns for half of the layers.
     expect(chunk[0]?.columns.tokens_per_s).toEqual(Float64Array.of(4e6))
     expect(chunk[0]?.columns.provenance).toEqual(Uint8Array.of(2))
+  })
+
+  it('labels what is emulated where ranks share one GPU, and says so in the manifest', async () => {
+    const stages: Stage[] = ['decode_attn', 'q_all_gather', 'lse_correct', 'graph_replay']
+    const spanColumns = {
+      stage: Uint8Array.from(stages, (stage) => STAGES.indexOf(stage)),
+      collective_seq: Int32Array.of(-1, 0, -1, -1),
+    }
+    const cuda = { available: true, devices: [GPU] }
+    const on = async (device: Device, dcpSize: number): Promise<Scene> => {
+      const engine = fakeEngine({ steps: 1, spansPerStep: 4, spanColumns, cuda })
+      const scene = play(engine, take, { parallel: { dcpSize } }, device)
+      await scene.driver.done
+      return scene
+    }
+    const provenances = ({ messages }: Scene, table: string): (Provenance | undefined)[] =>
+      messages.flatMap((m) =>
+        m.type === 'chunk' && m.chunk.table === table
+          ? Array.from<unknown, Provenance | undefined>(
+              m.chunk.columns.provenance ?? [],
+              (code) => PROVENANCES[Number(code)],
+            )
+          : [],
+      )
+    const shared = await on('cuda', 4)
+    expect(provenances(shared, 'spans')).toEqual(['measured', 'emulated', 'measured', 'emulated'])
+    expect(provenances(shared, 'steps')).toEqual(['emulated'])
+    expect(shared.messages[0]).toMatchObject({
+      manifest: {
+        emulated: expect.stringContaining('Ranks share one GPU in turn'),
+        devices: [{ name: 'NVIDIA H200', kind: 'cuda', detail: expect.stringContaining('driver 580.65.06') }],
+        clock: { alignment: 'one clock', uncertaintyNs: 7 },
+      },
+    })
+    for (const scene of [await on('cuda', 1), await on('cpu', 4)]) {
+      expect(provenances(scene, 'spans')).toEqual(new Array(4).fill('measured'))
+      expect(provenances(scene, 'steps')).toEqual(['measured'])
+      expect(scene.messages[0]).not.toHaveProperty('manifest.emulated')
+    }
   })
 
   it('hands captures over as one file in pieces and notes what was left out', async () => {

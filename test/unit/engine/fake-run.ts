@@ -1,4 +1,12 @@
-import type { AdvanceResult, NativeCapture, NativeChunk, NativeRun } from '../../../main/engine/addon.ts'
+import type { Device, EngineConfig } from '../../../app/run/engine-config.ts'
+import type { CudaInfo } from '../../../app/run/machine.ts'
+import type {
+  AdvanceResult,
+  NativeAddon,
+  NativeCapture,
+  NativeChunk,
+  NativeRun,
+} from '../../../main/engine/addon.ts'
 import type { RunEngine } from '../../../main/engine/driver.ts'
 
 export class NativeError extends Error {
@@ -18,6 +26,27 @@ export interface FakeOptions {
   readonly failAt?: number
   readonly error?: NativeError
   readonly createError?: NativeError
+  /** What the engine says of GPUs; none is the default. */
+  readonly cuda?: CudaInfo
+  /** Kinds of columns that its spans have beside the plain ones. */
+  readonly spanColumns?: NativeChunk['columns']
+}
+
+export const GPU: CudaInfo['devices'][number] = {
+  name: 'NVIDIA H200',
+  computeCapability: '9.0',
+  multiprocessors: 132,
+  memoryBytes: 140 * 2 ** 30,
+  freeBytes: 5e9,
+  driverVersion: '13.0',
+  runtimeVersion: '13.0',
+  driver: '580.65.06',
+}
+
+export const NO_GPU: CudaInfo = {
+  available: false,
+  reason: 'there is no NVIDIA driver on this machine',
+  devices: [],
 }
 
 export interface FakeEngine {
@@ -25,10 +54,12 @@ export interface FakeEngine {
   /** `waitedNs` of each advance. */
   readonly waited: number[]
   readonly calls: string[]
+  /** Device of each run that was asked for. */
+  readonly devices: Device[]
   readonly disposed: () => number
 }
 
-const spans = (step: number, rows: number): NativeChunk => ({
+const spans = (step: number, rows: number, more: NativeChunk['columns'] = {}): NativeChunk => ({
   table: 'spans',
   rank: 0,
   rows,
@@ -36,6 +67,7 @@ const spans = (step: number, rows: number): NativeChunk => ({
     step: new Int32Array(rows).fill(step),
     start_ns: BigInt64Array.from({ length: rows }, (_, i) => BigInt(step * 1000 + i)),
     dur_ns: new BigInt64Array(rows).fill(1n),
+    ...more,
   },
 })
 
@@ -47,10 +79,13 @@ const stepRow = (step: number): NativeChunk => ({
     step: Int32Array.of(step),
     start_ns: BigInt64Array.of(BigInt(step) * 1000n),
     wall_ns: BigInt64Array.of(500n),
+    device_ns: BigInt64Array.of(900n),
+    untraced_ns: BigInt64Array.of(-1n),
     tokens: Int32Array.of(4),
     max_abs_err: Float64Array.of(Number.NaN),
     max_rel_err: Float64Array.of(Number.NaN),
     checked_rows: Int32Array.of(0),
+    graph_replayed: Uint8Array.of(0),
   },
 })
 
@@ -59,7 +94,9 @@ export const fakeEngine = (options: FakeOptions): FakeEngine => {
   const waited: number[] = []
   const calls: string[] = []
   let disposed = 0
-  const createRun = (): NativeRun => {
+  const devices: Device[] = []
+  const createRun = (config: EngineConfig): NativeRun => {
+    devices.push(config.device)
     if (options.createError !== undefined) throw options.createError
     const recorded: NativeChunk[] = []
     const captures = [...(options.captures ?? [])]
@@ -80,13 +117,14 @@ export const fakeEngine = (options: FakeOptions): FakeEngine => {
         await new Promise((resolve) => setImmediate(resolve))
         guard()
         if (done === options.failAt) throw options.error ?? new NativeError('ERR_ENGINE', 'it broke')
-        recorded.push(spans(done, options.spansPerStep ?? 1), stepRow(done))
+        recorded.push(spans(done, options.spansPerStep ?? 1, options.spanColumns), stepRow(done))
         done++
         return { stepsDone: done, finished: done === options.steps, ringsFull: false }
       },
       drain: () => recorded.splice(0),
       takeCaptures: () => captures.splice(0),
       dropped: () => 0,
+      facts: () => ({ alignment: 'one clock', uncertaintyNs: 7, attention: 'sm90' }),
       cancel: () => {
         cancelled = true
       },
@@ -95,15 +133,26 @@ export const fakeEngine = (options: FakeOptions): FakeEngine => {
       },
     }
   }
-  return { addon: fakeAddon(createRun), waited, calls, disposed: () => disposed }
+  return {
+    addon: fakeAddon(createRun, options.cuda ?? NO_GPU),
+    waited,
+    calls,
+    devices,
+    disposed: () => disposed,
+  }
 }
 
-const fakeAddon = (createRun: () => NativeRun): RunEngine => ({
+const fakeAddon = (createRun: NativeAddon['createRun'], cuda: CudaInfo): RunEngine => ({
   version: '0.0.0',
   cpu: () => ({ cores: 2, simd: 'generic', memoryAvailableBytes: 1e9, memoryTotalBytes: 2e9 }),
+  cuda: () => cuda,
   createRun,
-  predictMemory: () => [
-    { name: 'kv pages', bytes: 3e8 },
-    { name: 'queries', bytes: 1e6 },
-  ],
+  predictMemory: ({ device }) => {
+    const place = device === 'cuda' ? 'device' : 'host'
+    return [
+      { name: 'kv pages', bytes: 3e8, place },
+      { name: 'queries', bytes: 1e6, place },
+      ...(device === 'cuda' ? [{ name: 'rings', bytes: 5, place: 'host' } as const] : []),
+    ]
+  },
 })

@@ -7,7 +7,7 @@ import { parseRunConfig } from '../../../app/run/parse.ts'
 import { createEngineHost, type EngineHost } from '../../../main/engine/engine-host.ts'
 import { addonPath, loadAddon } from '../../../main/engine/load-addon.ts'
 import { type Port, portPair } from '../../../main/process/port.ts'
-import { fakeEngine } from './fake-run.ts'
+import { type FakeEngine, fakeEngine, GPU, NO_GPU } from './fake-run.ts'
 
 const tiny = (() => {
   const parsed = parseRunConfig({}, 'tiny')
@@ -30,11 +30,11 @@ interface Stage {
   readonly ended: (runId: string) => Promise<Extract<EngineEvent, { type: 'ended' }>>
 }
 
-const stage = (steps: number): Stage => {
+const stage = (steps: number, engine: FakeEngine = fakeEngine({ steps })): Stage => {
   const events: EngineEvent[] = []
   const complaints: string[] = []
   const host = createEngineHost(
-    fakeEngine({ steps }).addon,
+    engine.addon,
     (event) => events.push(event),
     (sentence) => complaints.push(sentence),
   )
@@ -130,6 +130,63 @@ describe('the engine host', () => {
     expect(events.at(-1)).toMatchObject({
       seq: 4,
       result: { ok: false, message: expect.stringContaining('must divide tpSize') },
+    })
+  })
+
+  const onDevice = (device: 'auto' | 'cpu' | 'cuda', more: object = {}) => ({
+    ...tiny,
+    engine: { ...tiny.engine, device, ...more },
+  })
+  const withGpu = { available: true, devices: [GPU] }
+
+  it.each([
+    ['auto', withGpu, 'cuda'],
+    ['auto', NO_GPU, 'cpu'],
+    ['cuda', withGpu, 'cuda'],
+    ['cpu', withGpu, 'cpu'],
+  ] as const)('runs %s on a machine with %j on the %s', async (asked, cuda, device) => {
+    const engine = fakeEngine({ steps: 1, cuda })
+    const { host, ended } = stage(1, engine)
+    takingStore(host)
+    host.command(startOf('a', onDevice(asked)))
+    expect(await ended('a')).toMatchObject({ status: 'complete' })
+    expect(engine.devices).toEqual([device])
+  })
+
+  it('says why a GPU that is asked for cannot be used, as a failure of the machine', async () => {
+    const engine = fakeEngine({ steps: 1, cuda: NO_GPU })
+    const { host, ended } = stage(1, engine)
+    takingStore(host)
+    host.command(startOf('a', onDevice('cuda')))
+    expect(await ended('a')).toMatchObject({
+      status: 'failed',
+      code: 'ERR_ENGINE',
+      error: 'there is no NVIDIA driver on this machine',
+    })
+    expect(engine.devices).toEqual([])
+  })
+
+  it('refuses graphs where auto finds no GPU', async () => {
+    const { host, ended } = stage(1, fakeEngine({ steps: 1, cuda: NO_GPU }))
+    takingStore(host)
+    host.command(startOf('a', onDevice('auto', { graph: true })))
+    expect(await ended('a')).toMatchObject({
+      code: 'ERR_CONFIG',
+      error: expect.stringContaining('engine.graph'),
+    })
+  })
+
+  it('predicts the memory of the GPU where the run would use it', () => {
+    const { host, events } = stage(1, fakeEngine({ steps: 1, cuda: withGpu }))
+    host.command({ type: 'predict', seq: 5, config: onDevice('auto') })
+    expect(events.at(-1)).toMatchObject({
+      result: {
+        prediction: {
+          device: 'cuda',
+          components: [{ name: 'kv pages' }, { name: 'queries' }],
+          availableBytes: GPU.freeBytes,
+        },
+      },
     })
   })
 
