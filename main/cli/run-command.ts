@@ -122,7 +122,7 @@ const result = (
   return {
     exitCode: ended.status === 'stopped' ? EXIT.interrupted : summary.check.ok ? EXIT.fine : EXIT.no,
     stdout: json
-      ? JSON.stringify({ bundle: bundle.path, ...summary })
+      ? JSON.stringify({ bundle: bundle.path, ...summary, emulated: manifest?.emulated })
       : summaryText(`${bundle.name} (${ended.status})`, bundle.path, summary, manifest?.emulated),
   }
 }

@@ -11,9 +11,12 @@ type Fact = [name: string, value: string]
  */
 export const summaryText = (name: string, bundle: string, summary: RunSummary, emulated?: string): string => {
   const { check, stepMs } = summary
+  // The steps name one reason; that ranks ran in turn is another one.
+  const alsoEmulated = emulated !== undefined && summary.provenance !== 'emulated'
+  const source = alsoEmulated ? ` (${summary.provenance}, emulated)` : label(summary.provenance)
   const measured: Fact[] = [
-    ['throughput', `${rate(summary.tokensPerSecond)}${label(summary.provenance)}`],
-    ['step', `${percentiles(stepMs)}${label(summary.provenance)}`],
+    ['throughput', `${rate(summary.tokensPerSecond)}${source}`],
+    ['step', `${percentiles(stepMs)}${source}`],
     ...(summary.deviceStepMs === undefined
       ? []
       : [['device step', `${percentiles(summary.deviceStepMs)}, all ranks in turn`] satisfies Fact]),

@@ -24,6 +24,16 @@ export const sourceNote = (sources: readonly (string | null)[]): string | undefi
 export const placedSource = ({ emulated }: Pick<Manifest, 'emulated'>): Provenance | undefined =>
   emulated === undefined ? undefined : 'emulated'
 
+/**
+ * What stands beside times and rates of a step: `provenance` of the step names one reason, and where ranks ran in turn
+ * that is another one. Nothing where there is no step yet.
+ */
+export const stepNote = (
+  provenance: Provenance | null,
+  manifest: Pick<Manifest, 'emulated'>,
+): string | undefined =>
+  provenance === null ? undefined : sourceNote([provenance, placedSource(manifest) ?? null])
+
 /** A text that leaves the window takes along what stood beside it. */
 export const withSource = (text: string, source: string | undefined): string =>
   source === undefined ? text : `${text} (${source})`

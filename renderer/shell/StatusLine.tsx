@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 import type { DesktopState } from '../../app/protocol/desktop.ts'
 import { SourceBadge } from '../controls/SourceBadge.tsx'
 import { formatBytes, formatInt, formatRate } from '../drawing/format.ts'
-import { sourceNote } from '../drawing/provenance.ts'
+import { stepNote } from '../drawing/provenance.ts'
 import { type Message, useMessages } from '../state/messages.ts'
 import { runStateOf } from '../state/run-state.ts'
 import { useSession } from '../state/session.ts'
@@ -102,6 +102,7 @@ export const StatusLine = () => {
   const desktop = useSession((s) => s.desktop)
   const progress = useSession((s) => s.progress)
   const dropped = useSession((s) => s.progress?.dropped ?? s.openRun?.manifest.summary?.dropped ?? null)
+  const openRun = useSession((s) => s.openRun)
   const heap = useHeap()
   const running = useSession((s) => runStateOf(s)?.phase === 'running')
   return (
@@ -114,7 +115,13 @@ export const StatusLine = () => {
           {running && progress !== null ? formatRate(progress.tokensPerSecond) : '–'}
         </span>{' '}
         tokens/s
-        <SourceBadge source={running && progress !== null ? sourceNote([progress.provenance]) : undefined} />
+        <SourceBadge
+          source={
+            running && progress !== null && openRun !== null
+              ? stepNote(progress.provenance, openRun.manifest)
+              : undefined
+          }
+        />
       </span>
       <span
         className={dropped !== null && dropped > 0 ? 'status-item status-lost' : 'status-item'}

@@ -1,9 +1,9 @@
 import type { RunInfo } from '../../app/protocol/store.ts'
 import { contextLens } from '../../app/run/engine-config.ts'
-import type { RunSummary } from '../../app/trace/manifest.ts'
+import type { Manifest, RunSummary } from '../../app/trace/manifest.ts'
 import { formatInt, formatMs, formatNs, formatRate } from '../drawing/format.ts'
 import { observerShare, observerText } from '../drawing/observer.ts'
-import { placedSource, sourceNote } from '../drawing/provenance.ts'
+import { placedSource, stepNote } from '../drawing/provenance.ts'
 import type { RunPhase } from '../state/run-state.ts'
 import type { InspectorRow } from './Inspector.tsx'
 
@@ -19,14 +19,11 @@ const msRow = (label: string, ms: number, source: string | undefined, note?: str
 })
 
 /** The numbers of an ended run with what they come from. */
-const summaryRows = ({
-  tokensPerSecond,
-  stepMs,
-  deviceStepMs,
-  observerCost,
-  ...rest
-}: RunSummary): InspectorRow[] => {
-  const source = sourceNote([rest.provenance])
+const summaryRows = (
+  manifest: Manifest,
+  { tokensPerSecond, stepMs, deviceStepMs, observerCost, ...rest }: RunSummary,
+): InspectorRow[] => {
+  const source = stepNote(rest.provenance, manifest)
   return [
     {
       label: 'throughput',
@@ -87,7 +84,7 @@ export const runRows = (
     ...(summary === undefined
       ? []
       : [
-          ...summaryRows(summary),
+          ...summaryRows(manifest, summary),
           { label: 'provenance', value: summary.provenance },
           { label: 'dropped', value: String(summary.dropped) },
         ]),

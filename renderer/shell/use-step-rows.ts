@@ -1,12 +1,17 @@
 import type { RunInfo, StoreResult } from '../../app/protocol/store.ts'
+import type { Manifest } from '../../app/trace/manifest.ts'
 import { formatInt, formatNs, formatRate, formatSci } from '../drawing/format.ts'
-import { sourceNote, sourceOfCode } from '../drawing/provenance.ts'
+import { sourceOfCode, stepNote } from '../drawing/provenance.ts'
 import { useSelection } from '../state/selection.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import type { InspectorRow } from './Inspector.tsx'
 
 /** What the inspector says of `step`, where `steps` begins with it; nothing where the step was not traced (yet). */
-export const stepRows = (steps: StoreResult<'steps'>, step: number): InspectorRow[] => {
+export const stepRows = (
+  steps: StoreResult<'steps'>,
+  step: number,
+  manifest: Pick<Manifest, 'emulated'>,
+): InspectorRow[] => {
   const [found, startNs, wallNs, deviceNs, untracedNs, rate, error, checked] = [
     steps.step[0],
     steps.startNs[0],
@@ -18,7 +23,7 @@ export const stepRows = (steps: StoreResult<'steps'>, step: number): InspectorRo
     steps.checkedRows[0],
   ]
   if (found !== step || startNs === undefined || wallNs === undefined || rate === undefined) return []
-  const source = sourceNote([sourceOfCode(steps.provenance[0])])
+  const source = stepNote(sourceOfCode(steps.provenance[0]), manifest)
   const wasChecked = error !== undefined && !Number.isNaN(error)
   return [
     { label: 'step', value: formatInt(step), copy: String(step) },
@@ -54,7 +59,7 @@ export const useStepRows = (run: RunInfo | null): InspectorRow[] => {
     asked,
     run !== null && step !== null && step < run.steps ? 'traced' : '',
   )
-  return answer === null || asked === null || answer.params.run !== asked.run
+  return run === null || answer === null || asked === null || answer.params.run !== asked.run
     ? []
-    : stepRows(answer.data, asked.from)
+    : stepRows(answer.data, asked.from, run.manifest)
 }

@@ -1,7 +1,6 @@
 import { SourceBadge } from '../../controls/SourceBadge.tsx'
 import { formatInt, formatMs, formatRate, formatSci, formatUs } from '../../drawing/format.ts'
 import { observerShare, observerText } from '../../drawing/observer.ts'
-import { sourceNote } from '../../drawing/provenance.ts'
 import type { Figures } from './figures.ts'
 
 interface FigureProps {
@@ -40,8 +39,7 @@ const NONE = '–'
 export const FigureStrip = ({ figures }: { readonly figures: Figures }) => {
   const { steps, totalSteps, tokensPerSecond, stepMs, stepKind, maxRelErr, checkedRows, checkOk, dropped } =
     figures
-  const { deviceStepMs, observerCost } = figures
-  const source = sourceNote([figures.provenance])
+  const { deviceStepMs, observerCost, source } = figures
   return (
     <div className="figures">
       <Figure

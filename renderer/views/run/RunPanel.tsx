@@ -2,7 +2,6 @@ import { lazy, Suspense } from 'react'
 import type { RunInfo } from '../../../app/protocol/store.ts'
 import { RUN_STATUSES } from '../../../app/trace/manifest.ts'
 import { SourceBadge } from '../../controls/SourceBadge.tsx'
-import { sourceNote } from '../../drawing/provenance.ts'
 import { FolderIcon, PauseIcon, PlayIcon, StopIcon } from '../../shell/icons.tsx'
 import { togglePause } from '../../state/run-actions.ts'
 import { endText, phaseTone, type RunState, runStateOf } from '../../state/run-state.ts'
@@ -128,12 +127,12 @@ const Measured = ({ openRun, state }: { readonly openRun: RunInfo; readonly stat
       <section className="run-part" aria-label="Throughput over the steps">
         <h3>
           Throughput over the steps <span className="field-unit">tokens/s</span>{' '}
-          <SourceBadge source={sourceNote([figures.provenance])} />
+          <SourceBadge source={figures.source} />
         </h3>
         <div className="run-chart">
           {steps.answer === null ? null : (
             <Suspense fallback={null}>
-              <StepsChart steps={steps.answer.data} />
+              <StepsChart steps={steps.answer.data} manifest={openRun.manifest} />
             </Suspense>
           )}
         </div>

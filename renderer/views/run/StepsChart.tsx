@@ -1,8 +1,9 @@
 import { Line, LineChart, ReferenceLine, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts'
 import type { StoreResult } from '../../../app/protocol/store.ts'
+import type { Manifest } from '../../../app/trace/manifest.ts'
 import { SourceBadge } from '../../controls/SourceBadge.tsx'
 import { formatInt, formatMs, formatRate, formatSci } from '../../drawing/format.ts'
-import { sourceNote, sourceOfCode } from '../../drawing/provenance.ts'
+import { sourceOfCode, stepNote } from '../../drawing/provenance.ts'
 import { useSelection } from '../../state/selection.ts'
 
 type Steps = StoreResult<'steps'>
@@ -17,14 +18,14 @@ interface Point {
   readonly maxRelErr: number
 }
 
-const pointsOf = (steps: Steps): Point[] =>
+const pointsOf = (steps: Steps, manifest: Manifest): Point[] =>
   Array.from(steps.step, (step, i) => ({
     step,
     tokensPerSecond: steps.tokensPerSecond[i] ?? Number.NaN,
     wallMs: (steps.wallNs[i] ?? Number.NaN) / 1e6,
     deviceMs: (steps.deviceNs[i] ?? Number.NaN) / 1e6,
     graph: steps.graphReplayed[i] === 1,
-    source: sourceNote([sourceOfCode(steps.provenance[i])]),
+    source: stepNote(sourceOfCode(steps.provenance[i]), manifest),
     maxRelErr: steps.maxRelErr[i] ?? Number.NaN,
   }))
 
@@ -49,14 +50,19 @@ const StepCard = ({ payload }: { readonly payload?: readonly { readonly payload?
   )
 }
 
+interface Props {
+  readonly steps: Steps
+  readonly manifest: Manifest
+}
+
 /** Throughput over the steps; a click selects a step. */
-const StepsChart = ({ steps }: { readonly steps: Steps }) => {
+const StepsChart = ({ steps, manifest }: Props) => {
   const selected = useSelection((s) => s.step)
   const select = useSelection((s) => s.select)
   return (
     <ResponsiveContainer width="100%" height="100%">
       <LineChart
-        data={pointsOf(steps)}
+        data={pointsOf(steps, manifest)}
         margin={{ top: 6, right: 8, bottom: 0, left: 0 }}
         onClick={({ activeLabel }) => {
           if (activeLabel !== undefined) select({ step: Number(activeLabel) })

@@ -1,6 +1,7 @@
 import type { Progress, RunInfo, StoreResult } from '../../../app/protocol/store.ts'
 import type { RunSummary } from '../../../app/trace/manifest.ts'
 import { PROVENANCES, type Provenance } from '../../../app/trace/stages.ts'
+import { stepNote } from '../../drawing/provenance.ts'
 
 /** Numbers of the open run; null where none is known. */
 export interface Figures {
@@ -17,7 +18,8 @@ export interface Figures {
   readonly checkedRows: number
   readonly events: number | null
   readonly dropped: number | null
-  readonly provenance: Provenance | null
+  /** Where throughput and step come from, if they were not measured. */
+  readonly source: string | undefined
   /** null while it is not decided. */
   readonly checkOk: boolean | null
 }
@@ -54,7 +56,7 @@ export const figuresOf = (
       checkedRows: summary.check.checkedRows,
       events: progress?.events ?? null,
       dropped: summary.dropped,
-      provenance: summary.provenance,
+      source: stepNote(summary.provenance, manifest),
       checkOk: summary.check.checkedRows === 0 ? null : summary.check.ok,
     }
   if (progress !== null)
@@ -70,7 +72,7 @@ export const figuresOf = (
       checkedRows: progress.checkedRows,
       events: progress.events,
       dropped: progress.dropped,
-      provenance: progress.provenance,
+      source: stepNote(progress.provenance, manifest),
       checkOk: null,
     }
   const [row = []] = totals?.rows ?? []
@@ -86,7 +88,7 @@ export const figuresOf = (
     checkedRows: numberOf(row[4]) ?? 0,
     events: null,
     dropped: null,
-    provenance: provenanceOf(row[5]),
+    source: stepNote(provenanceOf(row[5]), manifest),
     checkOk: null,
   }
 }

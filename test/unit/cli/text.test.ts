@@ -164,6 +164,12 @@ describe('the summary of a run', () => {
     expect(text).toMatch(/metadata +1\.00 +2\.00 +measured/)
   })
 
+  it('names both reasons where ranks took turns on some of the layers', () => {
+    expect(summaryText('run', '/b.dcp', summary, 'Ranks took turns.')).toContain(
+      'tokens/s (scaled, emulated)',
+    )
+  })
+
   it('has no column for where stages come from when all were measured', () => {
     expect(summaryText('run', '/b.dcp', summary)).not.toContain('source')
   })

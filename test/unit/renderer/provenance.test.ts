@@ -133,7 +133,7 @@ const steps = {
 
 describe('the numbers of a step', () => {
   it('say what is emulated, and what the device took for all ranks beside it', () => {
-    const rows = stepRows(steps, 12)
+    const rows = stepRows(steps, 12, { emulated: EMULATED })
     expect(labelled(rows)).toEqual({ duration: 'emulated', throughput: 'emulated' })
     expect(rows).toContainEqual({
       label: 'device',
@@ -157,7 +157,7 @@ describe('the numbers of a step', () => {
       untracedNs: Float64Array.of(Number.NaN),
       graphReplayed: Uint8Array.of(0),
     }
-    const labels = stepRows(plain, 12).map(({ label }) => label)
+    const labels = stepRows(plain, 12, {}).map(({ label }) => label)
     for (const absent of ['device', 'device, untraced', 'graph']) expect(labels).not.toContain(absent)
   })
 })
@@ -227,11 +227,18 @@ describe('the numbers of a run', () => {
   })
 
   it('have two times where ranks took turns', () => {
-    expect(figuresOf(infoOf({ summary }), null, null)).toMatchObject({
+    expect(figuresOf(infoOf({ summary, emulated: EMULATED }), null, null)).toMatchObject({
       stepMs: 4,
       deviceStepMs: 16,
-      provenance: 'emulated',
+      source: 'emulated',
     })
+  })
+
+  it('name both reasons where ranks took turns on some of the layers', () => {
+    const scaled = { ...summary, provenance: 'scaled' as const }
+    expect(figuresOf(infoOf({ summary: scaled, emulated: EMULATED }), null, null).source).toBe(
+      'scaled, emulated',
+    )
   })
 
   it('of a bundle without a summary are scaled as its steps are', async () => {
@@ -246,7 +253,7 @@ describe('the numbers of a run', () => {
     duck.closeSync()
     expect(
       figuresOf(infoOf({ status: 'interrupted' }), null, { columns: [], rows, truncated: false }),
-    ).toMatchObject({ tokensPerSecond: 500, stepMs: 2, deviceStepMs: 6, provenance: 'scaled' })
+    ).toMatchObject({ tokensPerSecond: 500, stepMs: 2, deviceStepMs: 6, source: 'scaled' })
   })
 })
 

@@ -212,7 +212,7 @@ describe('the figures of a run', () => {
       tokensPerSecond: 100,
       stepMs: 2,
       maxRelErr: null,
-      provenance: 'measured',
+      source: undefined,
     })
   })
 })
@@ -232,17 +232,17 @@ describe('the numbers of a step', () => {
   })
 
   test('are copied exactly', () => {
-    const rows = stepRows(steps(0.00308), 12)
+    const rows = stepRows(steps(0.00308), 12, {})
     expect(rows).toContainEqual({ label: 'duration', value: '4.70\u2009ms', copy: '4700000' })
     expect(rows).toContainEqual({ label: 'largest error', value: '3.08e\u22123', copy: '0.00308' })
   })
 
   test('name no error where nothing was checked', () => {
-    expect(stepRows(steps(Number.NaN), 12).map(({ label }) => label)).not.toContain('largest error')
+    expect(stepRows(steps(Number.NaN), 12, {}).map(({ label }) => label)).not.toContain('largest error')
   })
 
   test('are none of a step that was not traced', () => {
-    expect(stepRows(steps(0), 11)).toEqual([])
+    expect(stepRows(steps(0), 11, {})).toEqual([])
   })
 })
 
