@@ -7,6 +7,7 @@ int main() {
   dcpscope::tests::quantising();
   dcpscope::tests::sparse();
   dcpscope::tests::attention();
+  dcpscope::tests::lanes();
   dcpscope::tests::steps();
   std::puts("ok");
   return 0;

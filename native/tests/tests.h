@@ -10,6 +10,7 @@ void core();
 void quantising();
 void sparse();
 void attention();
+void lanes();
 void steps();
 
 }  // namespace dcpscope::tests

@@ -54,6 +54,8 @@ std::vector<Took> measure(const std::vector<Work>& order, const std::vector<Hull
     own.slot = own.duration;
     if (next > hull.begin && !interrupted[i])
       own.slot = std::max(own.slot, static_cast<int64_t>(next - hull.begin));
+    // Dealing out the work of attention belongs to it and is not stamped.
+    if (order[i].stage == Stage::metadata && order[i].layer < 0) own.duration = own.slot;
     next = hull.begin;
   }
   return took;

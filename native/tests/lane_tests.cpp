@@ -1,0 +1,160 @@
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "cuda/run/costs.h"
+#include "cuda/run/timeline.h"
+#include "tests/expect.h"
+#include "tests/tests.h"
+
+namespace dcpscope::tests {
+namespace {
+
+using cuda::Hull;
+using cuda::Lanes;
+using cuda::LaneSpan;
+using cuda::Work;
+
+Config twoRanks(Comm comm) {
+  Config config;
+  config.ranks = 2;
+  config.heads = 2;
+  config.comm = comm;
+  config.layers = 1;
+  config.contextLens = {100};
+  return config;
+}
+
+/** Kernels one after the other from time 1000 on: `took` by stage and rank, 10 unless named, 2 between them.
+ */
+struct Device {
+  std::map<std::tuple<Stage, int, int>, int64_t> took;
+
+  std::vector<Hull> run(const std::vector<Work>& order) const {
+    std::vector<Hull> hulls;
+    uint64_t now = 1000;
+    for (const Work& work : order) {
+      if (work.stage == Stage::splitCombine) {
+        hulls.push_back({});
+        continue;
+      }
+      const auto found = took.find({work.stage, work.rank, work.part});
+      const int64_t duration = found == took.end() ? 10 : found->second;
+      hulls.push_back({now, now + static_cast<uint64_t>(duration)});
+      now += static_cast<uint64_t>(duration) + 2;
+    }
+    return hulls;
+  }
+};
+
+Lanes lanesOf(const Config& config, const Device& device) {
+  const std::vector<Work> order = cuda::workOrder(config);
+  return cuda::makeLanes(order, device.run(order), std::vector<bool>(order.size(), false), config.ranks);
+}
+
+const LaneSpan& spanOf(const Lanes& lanes, int rank, Stage stage) {
+  for (const LaneSpan& span : lanes.spans[static_cast<size_t>(rank)])
+    if (span.stage == stage) return span;
+  EXPECT(false);
+  std::abort();
+}
+
+void everyRankHasTheStagesInOrder() {
+  for (const Comm comm : {Comm::agRs, Comm::a2a})
+    for (const int ranks : {1, 2, 5})
+      for (const int topk : {0, 4}) {
+        Config config = twoRanks(comm);
+        config.ranks = config.heads = ranks;
+        config.topk = topk;
+        config.layers = 3;
+        config.restOfLayerBytes = 1;
+        const Lanes lanes = lanesOf(config, {});
+        for (const auto& spans : lanes.spans) {
+          EXPECT(spans.size() == lanes.spans[0].size());
+          int64_t end = 0;
+          for (size_t i = 0; i < spans.size(); ++i) {
+            EXPECT(spans[i].stage == lanes.spans[0][i].stage && spans[i].start >= end);
+            end = spans[i].start + spans[i].duration;
+            if (i > 0 && spans[i].layer == spans[i - 1].layer) EXPECT(spans[i].stage > spans[i - 1].stage);
+          }
+          EXPECT(end <= lanes.wall);
+        }
+      }
+}
+
+void lanesBeginTogetherAndWaitForEachOther() {
+  Device device;
+  device.took[{Stage::decodeAttn, 0, 0}] = 100;
+  device.took[{Stage::decodeAttn, 1, 0}] = 40;
+  const Lanes lanes = lanesOf(twoRanks(Comm::agRs), device);
+  for (int r = 0; r < 2; ++r) EXPECT(spanOf(lanes, r, Stage::metadata).start == 0);
+  // metadata 12, gather 12, append 12, attention, neutralize 12.
+  const LaneSpan& first = spanOf(lanes, 0, Stage::lseAllGather);
+  const LaneSpan& second = spanOf(lanes, 1, Stage::lseAllGather);
+  EXPECT(first.enter == 4 * 12 + 102 && second.enter == 4 * 12 + 42);
+  EXPECT(first.lastEnter == first.enter && second.lastEnter == first.enter);
+  EXPECT(second.start == second.enter && second.duration == first.enter - second.enter + 10);
+  EXPECT(first.start + first.duration == second.start + second.duration);
+  EXPECT(first.collective == 1 && spanOf(lanes, 0, Stage::qAllGather).collective == 0);
+  EXPECT(spanOf(lanes, 0, Stage::outReduceScatter).collective == 2);
+}
+
+void anAllToAllPacksThenExchanges() {
+  Device device;
+  device.took[{Stage::outAllToAll, 0, 0}] = 30;
+  device.took[{Stage::outAllToAll, 0, 1}] = 7;
+  device.took[{Stage::outAllToAll, 1, 1}] = 5;
+  const Lanes lanes = lanesOf(twoRanks(Comm::a2a), device);
+  for (int r = 0; r < 2; ++r) {
+    const LaneSpan& span = spanOf(lanes, r, Stage::outAllToAll);
+    EXPECT(span.enter == 5 * 12 && span.lastEnter == span.enter);
+    // The slower pack and its gap, then the own exchange.
+    EXPECT(span.duration == 32 + (r == 0 ? 7 : 5));
+    EXPECT(spanOf(lanes, r, Stage::merge).start == span.start + span.duration + 2);
+  }
+}
+
+void aCombineBeginsWhereAttendingEnds() {
+  Config config = twoRanks(Comm::agRs);
+  config.ranks = config.heads = 1;
+  const std::vector<Work> order = cuda::workOrder(config);
+  std::vector<Hull> hulls;
+  for (const Work& work : order) {
+    if (work.stage == Stage::decodeAttn) hulls.push_back({100, 150});
+    if (work.stage == Stage::splitCombine) hulls.push_back({130, 160});
+    if (work.stage == Stage::neutralize) hulls.push_back({170, 180});
+    if (work.stage == Stage::metadata) hulls.push_back({10, 20});
+    if (work.stage == Stage::kvAppend) hulls.push_back({50, 60});
+  }
+  std::vector<bool> interrupted(order.size(), false);
+  const Lanes lanes = cuda::makeLanes(order, hulls, interrupted, 1);
+  const LaneSpan& combine = spanOf(lanes, 0, Stage::splitCombine);
+  EXPECT(combine.duration == 10 && combine.start == 140);
+  EXPECT(spanOf(lanes, 0, Stage::neutralize).start == 160 && lanes.wall == 170);
+  // Metadata lasts until the next kernel begins: dealing out the work is part of it.
+  EXPECT(spanOf(lanes, 0, Stage::metadata).duration == 40);
+  // Copies for a capture stood behind the append.
+  interrupted[1] = true;
+  EXPECT(spanOf(cuda::makeLanes(order, hulls, interrupted, 1), 0, Stage::decodeAttn).start == 50);
+}
+
+void hullsLeaveOutBlocksThatDidNotRun() {
+  std::vector<cuda::Stamp> stamps(cuda::kStampSlots, {0, 0});
+  EXPECT(cuda::hullOf(stamps.data()).begin == 0);
+  stamps[3] = {70, 90};
+  stamps[5] = {60, 80};
+  stamps[cuda::kStamps] = {1, 1};
+  EXPECT(cuda::hullOf(stamps.data()).begin == 60 && cuda::hullOf(stamps.data()).end == 90);
+}
+
+}  // namespace
+
+void lanes() {
+  everyRankHasTheStagesInOrder();
+  lanesBeginTogetherAndWaitForEachOther();
+  anAllToAllPacksThenExchanges();
+  aCombineBeginsWhereAttendingEnds();
+  hullsLeaveOutBlocksThatDidNotRun();
+}
+
+}  // namespace dcpscope::tests
