@@ -202,7 +202,7 @@ const engine = z.strictObject({
   observer: field(
     z.boolean().default(false),
     'Observer cost',
-    'Runs every second pair of steps untraced, and reports the difference.',
+    'Runs every step on the GPU once more with tracing off, before or after it in turn, and reports the difference.',
   ),
   restOfLayer: field(
     z.union([z.enum(['model']), count(0, 2 ** 40)]).default(0),

@@ -48,7 +48,7 @@ export interface EngineConfig {
   readonly restOfLayerFlops: number
   /** Statistics of every query row. */
   readonly rowStats: boolean
-  /** Every second pair of steps runs untraced, so that the cost of tracing shows. */
+  /** Every step runs on the GPU once more with tracing off, so that the cost of tracing shows. */
   readonly observer: boolean
   /** Query rows checked a step: -1 auto, -2 all, 0 none, else a number. */
   readonly checkRows: number

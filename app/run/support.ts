@@ -34,7 +34,7 @@ export const unsupported = (config: RunConfig, cuda?: CudaInfo): ConfigIssue[] =
   return issues
 }
 
-/** What depends on the device: GPUs keep no fp32 caches, and only they replay graphs. */
+/** What depends on the device: GPUs keep no fp32 caches, and only they replay graphs and measure what tracing costs. */
 const deviceIssues = (config: RunConfig, cuda: CudaInfo | undefined): ConfigIssue[] => {
   const { cache, engine } = config
   const issues: ConfigIssue[] = []
@@ -49,5 +49,7 @@ const deviceIssues = (config: RunConfig, cuda: CudaInfo | undefined): ConfigIssu
   const gpu = engine.device === 'auto' && (cuda?.available ?? true)
   if (engine.graph && deviceOf(config, gpu) === 'cpu')
     issues.push({ path: 'engine.graph', message: 'needs a GPU, and this run would use the CPU' })
+  if (engine.observer && deviceOf(config, gpu) === 'cpu')
+    issues.push({ path: 'engine.observer', message: 'needs a GPU, and this run would use the CPU' })
   return issues
 }

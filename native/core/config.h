@@ -50,7 +50,7 @@ struct Config {
   int64_t restOfLayerFlops = 0;
   /** Statistics of every query row. */
   bool rowStats = true;
-  /** Runs every second pair of steps untraced, so that the cost of tracing shows. */
+  /** Runs every step on a GPU once more with tracing off, so that the cost of tracing shows. */
   bool observer = false;
   /** Query rows a step, or kCheckAuto, kCheckAll. */
   int checkRows = kCheckAuto;
