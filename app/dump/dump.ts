@@ -99,6 +99,7 @@ const SHAPES: Readonly<Record<string, readonly Dim[]>> = {
   kv: ['pages', 'P', null],
   kv_k: ['pages', 'P', null, null],
   kv_v: ['pages', 'P', null, null],
+  kv_scale: [1],
   page_ids: ['pages'],
   slot_mapping: ['T'],
   topk: ['T', 'K'],
@@ -132,6 +133,8 @@ const checkTensor = (
     throw new DumpError(file, name, `must have ${dims.length} dimensions, has [${shape.join(', ')}]`)
   dims.forEach((dim, i) => {
     const size = shape[i] ?? 0
+    if (typeof dim === 'number' && size !== dim)
+      throw new DumpError(file, name, `must be [${dims.join(', ')}], has [${shape.join(', ')}]`)
     if (typeof dim !== 'string') return
     const before = sizes.get(dim)
     if (before === undefined) sizes.set(dim, { size, from: `tensor ${name}` })

@@ -19,9 +19,11 @@ constexpr double kLog2E = 1.44269504088896340736;
 constexpr int kWave = 32;
 constexpr int kParts = 8;
 constexpr int64_t kLeastPartKeys = 256;
-/** Cost in multiply-adds of the fp32 kernel: of one fp64 multiply-add, and of making one value of a key. */
+/** Cost in multiply-adds of the fp32 kernel: of one fp64 multiply-add, of making one value of a key, and of
+ * quantising it as an fp8 cache does. */
 constexpr double kDoubleCost = 2;
 constexpr double kGenerateCost = 28;
+constexpr double kQuantiseCost = 40;
 /** Share of a step's counted work that the check may use, so that the estimate errs on the cheap side. */
 constexpr double kShare = 0.5;
 /** Most multiply-adds that a captured reference may take. */
@@ -77,7 +79,9 @@ int64_t Checker::keys(int token) const { return std::min(entries(token), visible
 double Checker::unitCost(int token) const {
   const Shape& s = state_.shape;
   const double heads = static_cast<double>(state_.config.heads) / groups_;
-  const double perKey = kGenerateCost * s.keyDim + kDoubleCost * heads * (s.keyDim + s.valueDim);
+  const bool quantised = state_.config.kvType == KvType::fp8 || state_.config.kvType == KvType::fp8DsMla;
+  const double value = kGenerateCost + (quantised ? kQuantiseCost : 0);
+  const double perKey = value * s.keyDim + kDoubleCost * heads * (s.keyDim + s.valueDim);
   return static_cast<double>(keys(token)) * perKey + kGenerateCost * heads * s.keyDim;
 }
 

@@ -137,6 +137,7 @@ describe('a dump', () => {
     [{ out: [4, 8] }, 'tensor out: must have 3 dimensions, has [4, 8]'],
     [{ out: [4, 8, 16], merged: [4, 3, 16] }, 'tensor merged: must hold 4 or 8 heads, has [4, 3, 16]'],
     [{ kv: [2, 16, 576], page_ids: [3] }, 'tensor page_ids: has pages = 3 in [3], but tensor kv says 2'],
+    [{ kv_scale: [2] }, 'tensor kv_scale: must be [1], has [2]'],
   ])('is refused for shapes that contradict each other: %j', (shapes, sentence) => {
     expect(() => dump(required, shapes)).toThrow(`${FILE}: ${sentence}`)
   })
