@@ -11,6 +11,7 @@ void quantising();
 void sparse();
 void attention();
 void lanes();
+void schedule();
 void steps();
 
 }  // namespace dcpscope::tests

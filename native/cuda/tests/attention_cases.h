@@ -18,7 +18,7 @@ const char* nameOf(KvType kv);
 /** Lengths around the borders of pages, tiles and splits, all in one batch. */
 std::vector<int64_t> borderLengths(bool reduced);
 
-/** The cases that are only compared with the reference. */
-std::vector<NamedCase> attentionGrid(bool reduced);
+/** The cases that are only compared with the reference; another `seed` gives them other data. */
+std::vector<NamedCase> attentionGrid(bool reduced, uint32_t seed);
 
 }  // namespace dcpscope::cuda::tests

@@ -133,7 +133,7 @@ void refusals(Runner& runner, const std::string& prefix, CreateAttention create)
 void implementationTests(Runner& runner, const Implementation& implementation) {
   const std::string prefix = std::string("attention/") + implementation.name + "/";
   const CreateAttention create = implementation.create;
-  for (const NamedCase& named : attentionGrid(runner.reduced())) {
+  for (const NamedCase& named : attentionGrid(runner.reduced(), runner.seed())) {
     runner.test(prefix + named.name, [&] { return compare(named.made, create); });
   }
   for (const KvType kv : {KvType::bf16, KvType::fp8, KvType::fp8DsMla}) {

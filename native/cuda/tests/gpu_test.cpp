@@ -18,8 +18,8 @@ std::string format(const char* pattern, ...) {
   return text;
 }
 
-Runner::Runner(std::vector<std::string> filters, bool reduced, bool list)
-    : filters_(std::move(filters)), reduced_(reduced), list_(list) {}
+Runner::Runner(std::vector<std::string> filters, bool reduced, bool list, uint32_t seed)
+    : filters_(std::move(filters)), reduced_(reduced), list_(list), seed_(seed) {}
 
 bool Runner::wanted(const std::string& name) const {
   for (const std::string& filter : filters_) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -32,10 +33,12 @@ inline void expect(bool holds, const std::string& message) {
  */
 class Runner {
  public:
-  Runner(std::vector<std::string> filters, bool reduced, bool list);
+  Runner(std::vector<std::string> filters, bool reduced, bool list, uint32_t seed);
 
   /** Whether only the small grid is wanted, for tools that run a kernel a hundred times slower. */
   bool reduced() const { return reduced_; }
+  /** Seed of random data, for those who want other data than last time. */
+  uint32_t seed() const { return seed_; }
   /** Runs `body`; what it returns is the note of its line. Throwing is failing, but for Skip. */
   void test(const std::string& name, const std::function<std::string()>& body);
   /** Prints `N passed, M failed` as the last line; the exit status of the program. */
@@ -48,6 +51,7 @@ class Runner {
   std::vector<std::string> filters_;
   bool reduced_;
   bool list_;
+  uint32_t seed_;
   int passed_ = 0;
   int failed_ = 0;
   int skipped_ = 0;

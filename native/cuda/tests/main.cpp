@@ -1,6 +1,8 @@
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -10,22 +12,26 @@
 namespace {
 
 constexpr const char* kUsage =
-    "usage: dcpscope_gpu_tests [--reduced] [--list] [FILTER...]\n"
+    "usage: dcpscope_gpu_tests [--reduced] [--list] [--seed N] [FILTER...]\n"
     "Runs the cases whose name contains one of the filters, such as attention/best/bf16.\n"
     "  --reduced  the small grid, for compute-sanitizer\n"
-    "  --list     prints the names only\n";
+    "  --list     prints the names only\n"
+    "  --seed N   other random data\n";
 
 }  // namespace
 
 int main(int argc, char** argv) {
   bool reduced = false;
   bool list = false;
+  uint32_t seed = 1;
   std::vector<std::string> filters;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--reduced") == 0) {
       reduced = true;
     } else if (std::strcmp(argv[i], "--list") == 0) {
       list = true;
+    } else if (std::strcmp(argv[i], "--seed") == 0 && i + 1 < argc) {
+      seed = static_cast<uint32_t>(std::strtoul(argv[++i], nullptr, 10));
     } else if (argv[i][0] == '-') {
       std::fputs(kUsage, stderr);
       return 2;
@@ -39,7 +45,7 @@ int main(int argc, char** argv) {
     std::printf("no GPU: %s\n", found == cudaSuccess ? "no device" : cudaGetErrorString(found));
     return 3;
   }
-  dcpscope::cuda::tests::Runner runner(filters, reduced, list);
+  dcpscope::cuda::tests::Runner runner(filters, reduced, list, seed);
   dcpscope::cuda::tests::referenceTests(runner);
   dcpscope::cuda::tests::attentionTests(runner);
   dcpscope::cuda::tests::opsInputTests(runner);
