@@ -225,6 +225,7 @@ class RunDriver {
       ...(last.error === undefined ? {} : { error: last.error }),
       dropped: run.dropped(),
       captureNotes: this.#captureNotes,
+      ...uncertainty(run),
     })
     const answer = await closed
     return last.status === 'failed' ? last : answer
@@ -270,6 +271,15 @@ class RunDriver {
 }
 
 const STORE_GONE = 'the store process is gone'
+
+/** How well the clocks stood to each other over the whole run; a failed engine cannot say. */
+const uncertainty = (run: NativeRun): { uncertaintyNs?: number } => {
+  try {
+    return { uncertaintyNs: run.facts().uncertaintyNs }
+  } catch {
+    return {}
+  }
+}
 
 const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined

@@ -4,6 +4,7 @@ import { electronPort, ipcPorts } from '../process/port.ts'
 import type { NativeAddon } from './addon.ts'
 import { createEngineHost, type EngineHost } from './engine-host.ts'
 import { loadAddon } from './load-addon.ts'
+import { untilPoisoned } from './poisoned.ts'
 
 /**
  * Entry of the engine process: a utility process of Electron, where the line to the store arrives as a port of a
@@ -12,11 +13,7 @@ import { loadAddon } from './load-addon.ts'
 
 /** Exit code of an engine process that has no engine to offer; the reason stands on stderr. */
 const NO_ENGINE = 3
-/** Exit code after a fault of the device, which poisons the process; its run has said so and is closed. */
-const DEVICE_FAILED = 3
 const SHUT_DOWN_MS = 2000
-/** For the last words to get out. */
-const LAST_WORDS_MS = 200
 
 const complain = (sentence: string): void => {
   process.stderr.write(`dcpscope engine: ${sentence}\n`)
@@ -36,16 +33,7 @@ const greet = (addon: NativeAddon, report: (event: EngineEvent) => void): void =
   report({ type: 'ready', version: addon.version, cores, simd, memoryAvailableBytes, cuda: addon.cuda() })
 }
 
-/** Reports, and ends the process behind the report of a run whose device failed. */
-const reportTo =
-  (post: (event: EngineEvent) => void) =>
-  (event: EngineEvent): void => {
-    post(event)
-    if (event.type === 'ended' && event.code === 'ERR_DEVICE') {
-      complain(event.error ?? 'the device failed')
-      setTimeout(() => process.exit(DEVICE_FAILED), LAST_WORDS_MS)
-    }
-  }
+const reportTo = (post: (event: EngineEvent) => void) => untilPoisoned(post, complain, process.exit)
 
 const serveElectron = (parent: ParentPort<EngineEvent>): void => {
   const addon = addonOrExit()

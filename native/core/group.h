@@ -88,7 +88,8 @@ class Group {
   virtual RankMetadata metadata(int rank) = 0;
   virtual void copyPages(int rank, int layer, std::span<const int32_t> ids, unsigned char* to) = 0;
 
-  virtual GroupFacts facts() const = 0;
+  /** Aligns the clocks once more, where there are several. */
+  virtual GroupFacts facts() = 0;
 };
 
 /** Something that can compute a run. */

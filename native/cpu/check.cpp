@@ -24,6 +24,15 @@ constexpr int64_t kLeastPartKeys = 256;
 constexpr double kDoubleCost = 2;
 constexpr double kGenerateCost = 28;
 constexpr double kQuantiseCost = 40;
+/**
+ * A GPU as the check reckons with it: its memory, its multiply-adds a second, what its kernels take at least;
+ * and multiply-adds a second of the cores beside it.
+ */
+constexpr double kGpuBytesPerSecond = 4e12;
+constexpr double kGpuRate = 4e14;
+constexpr double kKernelSeconds = 4e-6;
+constexpr double kKernelsPerLayer = 8;
+constexpr double kHostRate = 1e11;
 /** Share of a step's counted work that the check may use, so that the estimate errs on the cheap side. */
 constexpr double kShare = 0.5;
 /** Most multiply-adds that a captured reference may take. */
@@ -95,7 +104,16 @@ double Checker::stepCost() const {
   const Shape& s = state_.shape;
   double total = 0;
   for (int t = 0; t < s.tokens; ++t) total += static_cast<double>(keys(t));
-  return total * state_.config.layers * state_.config.heads * (s.keyDim + s.valueDim);
+  const double onCpu = total * state_.config.layers * state_.config.heads * (s.keyDim + s.valueDim);
+  return state_.config.cuda ? gpuStepCost(total, onCpu) : onCpu;
+}
+
+/** What the cores beside a GPU compute while it does a step. */
+double Checker::gpuStepCost(double keys, double multiplyAdds) const {
+  const Config& c = state_.config;
+  const double bytes = keys / c.qLen * c.layers * state_.shape.cacheRowBytes;
+  const double busy = std::max(bytes / kGpuBytesPerSecond, multiplyAdds / kGpuRate);
+  return kHostRate * (busy + kKernelSeconds * kKernelsPerLayer * c.layers * c.ranks);
 }
 
 int64_t Checker::unitsWanted() {

@@ -54,6 +54,7 @@ class Checker {
   double unitCost(int token) const;
   double largestUnitCost() const;
   double stepCost() const;
+  double gpuStepCost(double keys, double multiplyAdds) const;
   Unit unitAt(int64_t index, bool wholeRows) const;
   int64_t unitsWanted();
   int64_t unitsAffordable(int64_t all);

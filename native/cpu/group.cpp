@@ -146,7 +146,7 @@ void CpuGroup::copyPages(int id, int layer, std::span<const int32_t> ids, unsign
   }
 }
 
-GroupFacts CpuGroup::facts() const {
+GroupFacts CpuGroup::facts() {
   return {"ranks are threads of one process and read one steady clock", 0, shared_.code.simd};
 }
 

@@ -24,7 +24,7 @@ class CpuGroup final : public Group {
   MergedNan findNan() override;
   RankMetadata metadata(int rank) override;
   void copyPages(int rank, int layer, std::span<const int32_t> ids, unsigned char* to) override;
-  GroupFacts facts() const override;
+  GroupFacts facts() override;
 
  private:
   Rank& rank(int id) { return *shared_.ranks[static_cast<size_t>(id)]; }

@@ -29,7 +29,8 @@ class Run {
   Run(const Config& config, const Device& device);
   ~Run();
 
-  GroupFacts facts() const { return group_->facts(); }
+  /** Not while a call works. */
+  GroupFacts facts() { return group_->facts(); }
 
   /** Fills context for about `maxMs`; returns the share that is done, 0 to 1. */
   double fill(double maxMs);

@@ -14,7 +14,7 @@ import type {
 } from '../../main/engine/addon.ts'
 
 /** The built addon, or the one that DCPSCOPE_ADDON names. */
-const addonPath =
+export const addonPath =
   process.env.DCPSCOPE_ADDON ?? fileURLToPath(new URL('../../dist/native/dcpscope.node', import.meta.url))
 
 const loadAddon = (): NativeAddon & NativeLayoutRules => {

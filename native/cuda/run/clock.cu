@@ -72,7 +72,7 @@ void DeviceClock::align() {
 
 std::string DeviceClock::alignment() const {
   return "the GPU's %globaltimer against the host's steady clock, the fastest of " + std::to_string(kPairs) +
-         " questions and answers, anew about every second";
+         " questions and answers, at the beginning, about every second, and at the end";
 }
 
 }  // namespace dcpscope::cuda

@@ -13,7 +13,9 @@ class DeviceClock {
   /** Aligns the clocks; throws ERR_ENGINE when the GPU does not answer. */
   explicit DeviceClock(const Clock& host);
 
-  /** Aligns anew when the last time is a second ago. The device is idle. */
+  /** Aligns anew. The device is idle. */
+  void align();
+  /** The same when the last time is a second ago. */
   void refresh();
 
   int64_t onHost(uint64_t device) const { return static_cast<int64_t>(device) + offset_; }
@@ -22,8 +24,6 @@ class DeviceClock {
   std::string alignment() const;
 
  private:
-  void align();
-
   const Clock& host_;
   PinnedMemory mailbox_;
   int64_t offset_ = 0;

@@ -43,6 +43,7 @@ CudaGroup::CudaGroup(RunState& state)
       announced_(sizeof(uint64_t), "pinned"),
       mergedRow_(static_cast<int64_t>(s_.headsPerRank) * s_.valueDim * s_.valueBytes, "pinned") {
   announceWork();
+  cudaCheck(cudaDeviceSynchronize(), "preparing the GPU");
 }
 
 CudaGroup::~CudaGroup() { static_cast<void>(cudaDeviceSynchronize()); }
@@ -131,8 +132,10 @@ int64_t CudaGroup::execute(StepMode mode) {
   const cudaStream_t stream = queue_.stream;
   const bool replays = c_.graph && !fault_.strikes(state_.frame.step);
   if (replays && !graphs_.has(mode)) {
-    if (!warm_) enqueue(mode, false);
+    // Kernels are loaded when they first run, which must not happen while a step is captured.
+    enqueue(mode, false);
     cudaCheck(cudaStreamSynchronize(stream), "the step before a capture");
+    if (state_.cancelled()) return 0;
     graphs_.capture(mode, stream, [&] { enqueue(mode, true); });
   }
   if (mode.traced)
@@ -150,7 +153,6 @@ int64_t CudaGroup::execute(StepMode mode) {
               "fetching the trace of a step");
   cudaCheck(cudaEventRecord(queue_.end, stream), "the end of a step");
   cudaCheck(cudaEventSynchronize(queue_.end), "a step");
-  warm_ = true;
   float ms = 0;
   cudaCheck(cudaEventElapsedTime(&ms, queue_.begin, queue_.end), "the time of a step");
   return static_cast<int64_t>(static_cast<double>(ms) * 1e6);
@@ -217,7 +219,8 @@ MergedNan CudaGroup::findNan() {
   return found;
 }
 
-GroupFacts CudaGroup::facts() const {
+GroupFacts CudaGroup::facts() {
+  onGpu([&] { clock_.align(); });
   return {clock_.alignment(), clock_.uncertaintyNs(), attention_->name()};
 }
 

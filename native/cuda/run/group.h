@@ -58,7 +58,7 @@ class CudaGroup final : public Group {
   MergedNan findNan() override;
   RankMetadata metadata(int rank) override;
   void copyPages(int rank, int layer, std::span<const int32_t> ids, unsigned char* to) override;
-  GroupFacts facts() const override;
+  GroupFacts facts() override;
 
  private:
   struct MergedKey {
@@ -101,8 +101,6 @@ class CudaGroup final : public Group {
   PinnedMemory announced_;
   PinnedMemory mergedRow_;
   MergedKey mergedKey_;
-  /** Something has run as a step, so that everything is loaded before it is captured. */
-  bool warm_ = false;
   /** Steps take so long that the host must not run ahead by a whole one. */
   bool slow_ = true;
   int64_t lastEnd_ = 0;

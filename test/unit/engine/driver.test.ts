@@ -69,7 +69,7 @@ describe('the driver of a run', () => {
     const scene = play(engine)
     await scene.driver.done
     expect(types(scene.messages).at(0)).toBe('begin')
-    expect(types(scene.messages).at(-1)).toBe('end')
+    expect(scene.messages.at(-1)).toMatchObject({ type: 'end', uncertaintyNs: 7 })
     const steps = scene.messages.flatMap((m) =>
       m.type === 'chunk' && m.chunk.table === 'steps' ? [Number(m.chunk.columns.step?.[0])] : [],
     )

@@ -96,10 +96,14 @@ describe('a bundle that was written', () => {
 
   it('ends with a manifest that carries the summary', async () => {
     const engine = await written()
-    engine.end({ captureNotes: ['kv left out'] })
+    engine.end({ captureNotes: ['kv left out'], uncertaintyNs: 1234 })
     expect(await engine.reply('closed')).toMatchObject({ status: 'complete' })
     const manifest = readManifest(bundle())
-    expect(manifest).toMatchObject({ status: 'complete', captureNotes: ['kv left out'] })
+    expect(manifest).toMatchObject({
+      status: 'complete',
+      captureNotes: ['kv left out'],
+      clock: { uncertaintyNs: 1234 },
+    })
     expect(manifest.writer).toBeUndefined()
     expect(manifest.summary).toMatchObject({
       device: 'cpu',
