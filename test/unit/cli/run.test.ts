@@ -109,6 +109,16 @@ describe('dcpscope run', () => {
     expect(readdirSync(bundle)).toEqual([])
   })
 
+  it('for a GPU that is not there says why in one line, exits with 3 and writes nothing', async (test) => {
+    const { engines } = JSON.parse((await dcpscope(['doctor', '--json'])).stdout)
+    test.skip(engines.cuda.available, 'this machine has a GPU')
+    const bundle = newBundle()
+    const { code, stdout, stderr } = await dcpscope(['run', '--device', 'cuda', '--out', bundle, '--json'])
+    expect([code, stdout]).toEqual([3, ''])
+    expect(stderr).toBe(`dcpscope: ${engines.cuda.reason}\n`)
+    expect(existsSync(bundle)).toBe(false)
+  })
+
   it('keeps what was recorded when a pool that is too small fills up, and exits with 3', async () => {
     const bundle = newBundle()
     const file = configFile({
