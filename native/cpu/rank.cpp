@@ -11,9 +11,6 @@
 namespace dcpscope {
 namespace {
 
-/** Largest D of a valid configuration. */
-constexpr int kMaxKeyDim = 768;
-
 int64_t partialValues(const Config& c, const Shape& s) {
   return static_cast<int64_t>(s.tokens) * c.heads * s.valueDim;
 }
@@ -78,19 +75,6 @@ Rank::Rank(Shared& shared, int rank, int team)
       splitTop_(shared.plan.splitRows(shape_)),
       splitTotal_(shared.plan.splitRows(shape_)),
       restAt_(shared.rest.size() / kRestChunk * rank / config_.ranks * kRestChunk) {}
-
-void Rank::fill(int layer, int request, int64_t first, int64_t last) {
-  const Source source = sourceOf(config_, layer, request);
-  alignas(64) unsigned char key[kMaxKeyDim * sizeof(float)];
-  const int32_t* pages = shared_.pages.row(request);
-  const int64_t end = layout::localLength(last, rank_, config_.ranks, config_.interleave);
-  for (int64_t l = layout::localLength(first, rank_, config_.ranks, config_.interleave); l < end; ++l) {
-    const int64_t position = layout::globalIndex(l, rank_, config_.ranks, config_.interleave);
-    const int64_t slot = layout::slot(pages[l / config_.pageSize], l, config_.pageSize);
-    generateRow(config_, keyRow(source, position), shape_.keyDim, key);
-    storeKey(config_, shape_.keyDim, key, pool(layer) + slot * shape_.cacheRowBytes);
-  }
-}
 
 Collective Rank::enter() {
   const int64_t perLayer = (shared_.gathersQueries() ? 1 : 0) + (config_.comm == Comm::agRs ? 2 : 1);
@@ -195,57 +179,30 @@ void Rank::gatherQueries(int layer) {
        &collective);
 }
 
-void Rank::append(int layer) {
-  const int64_t begin = shared_.clock.now();
-  const int64_t row = static_cast<int64_t>(shape_.keyDim) * shape_.valueBytes;
-  int64_t bytes = 0;
-  for (int t = 0; t < shape_.tokens; ++t) {
-    if (slots_[t] < 0) continue;
-    storeKey(config_, shape_.keyDim, shared_.inputs.keys(layer) + t * row,
-             pool(layer) + slots_[t] * shape_.cacheRowBytes);
-    bytes += shape_.cacheRowBytes;
-  }
-  span(layer, Stage::kvAppend, begin, {bytes, 0});
-}
-
-void Rank::localise(int layer) {
-  const int64_t begin = shared_.clock.now();
-  const int32_t* ids = shared_.inputs.topk(layer);
-  for (int t = 0; t < shape_.tokens && !shared_.cancelled(); ++t) {
-    const int32_t* table = blockTable(t / config_.qLen);
-    int32_t* slots = &chosen_[static_cast<int64_t>(t) * config_.topk];
-    visible_[t] = 0;
-    for (int j = 0; j < config_.topk; ++j) {
-      const int64_t id = ids[static_cast<int64_t>(t) * config_.topk + j];
-      slots[j] = -1;
-      // Without the first test a -1 would look as if the last rank owned it.
-      if (id < 0 || layout::owner(id, config_.ranks, config_.interleave) != rank_) continue;
-      const int64_t local = layout::localIndex(id, config_.ranks, config_.interleave);
-      slots[j] = static_cast<int32_t>(layout::slot(table[local / config_.pageSize], local, config_.pageSize));
-      ++visible_[t];
-    }
-  }
-  span(layer, Stage::metadata, begin, {static_cast<int64_t>(shape_.tokens) * config_.topk * 8, 0});
-  keep(layer, "topk", ids);
-  keep(layer, "topk_slots", chosen_.data());
-}
-
 void Rank::neutralize(int layer) {
   const int64_t begin = shared_.clock.now();
   if (!shared_.cancelled())
     for (int t = 0; t < shape_.tokens; ++t) neutralizeRow(layer, t);
-  span(layer, Stage::neutralize, begin,
-       {partialValues(config_, shape_) * shape_.valueBytes +
-            static_cast<int64_t>(shape_.tokens) * config_.heads * 4,
-        0});
+  int64_t rows = 0;
+  for (int t = 0; t < shape_.tokens; ++t) rows += config_.rowStats || visible_[t] == 0 ? 1 : 0;
+  const int64_t rowBytes = static_cast<int64_t>(config_.heads) * (shape_.valueDim * shape_.valueBytes + 4);
+  span(layer, Stage::neutralize, begin, {rows * rowBytes, 0});
 }
 
 void Rank::neutralizeRow(int layer, int token) {
+  if (config_.rowStats) noteRow(layer, token);
+  if (visible_[token] > 0) return;
+  const int64_t n = static_cast<int64_t>(config_.heads) * shape_.valueDim;
+  std::memset(out_ + token * n * shape_.valueBytes, 0, static_cast<size_t>(n * shape_.valueBytes));
+  std::fill_n(&lse_[static_cast<int64_t>(token) * config_.heads], config_.heads, lse::kNone);
+}
+
+void Rank::noteRow(int layer, int token) {
   const int n = config_.heads * shape_.valueDim;
-  unsigned char* out = out_ + static_cast<int64_t>(token) * n * shape_.valueBytes;
-  float* lse = &lse_[static_cast<int64_t>(token) * config_.heads];
+  const float* lse = &lse_[static_cast<int64_t>(token) * config_.heads];
   RowStats stats;
-  shared_.code.rows.stats(out, shared_.bf16(), n, stats);
+  shared_.code.rows.stats(out_ + static_cast<int64_t>(token) * n * shape_.valueBytes, shared_.bf16(), n,
+                          stats);
   const int request = token / config_.qLen;
   QueryRowRow row{};
   row.lseMin = std::numeric_limits<float>::quiet_NaN();
@@ -258,22 +215,18 @@ void Rank::neutralizeRow(int layer, int token) {
   trace_.nan.note(stats.nan, layer, request, token);
   trace_.inf.note(stats.inf, layer, request, token);
   trace_.lseNan.note(row.lseNan, layer, request, token);
-  if (shared_.frame.traced) {
-    row.step = shared_.frame.step;
-    row.layer = layer;
-    row.request = request;
-    row.qIndex = token % config_.qLen;
-    row.globalLen = static_cast<int32_t>(shared_.frame.after[request]);
-    row.localLen = static_cast<int32_t>(lengths_[request]);
-    row.visible = visible_[token];
-    row.outNan = stats.nan;
-    row.outInf = stats.inf;
-    row.outAbsmax = stats.absmax;
-    trace_.rows.push(row);
-  }
-  if (visible_[token] > 0) return;
-  std::memset(out, 0, static_cast<size_t>(n) * shape_.valueBytes);
-  std::fill_n(lse, config_.heads, lse::kNone);
+  if (!shared_.frame.traced) return;
+  row.step = shared_.frame.step;
+  row.layer = layer;
+  row.request = request;
+  row.qIndex = token % config_.qLen;
+  row.globalLen = static_cast<int32_t>(shared_.frame.after[request]);
+  row.localLen = static_cast<int32_t>(lengths_[request]);
+  row.visible = visible_[token];
+  row.outNan = stats.nan;
+  row.outInf = stats.inf;
+  row.outAbsmax = stats.absmax;
+  trace_.rows.push(row);
 }
 
 void Rank::restOfLayer() {

@@ -87,6 +87,7 @@ class Rank {
   void writeLse(int64_t row, float top, float total);
   void neutralize(int layer);
   void neutralizeRow(int layer, int token);
+  void noteRow(int layer, int token);
   void agRs(int layer);
   void a2a(int layer);
   void correct();

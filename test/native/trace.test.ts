@@ -165,6 +165,16 @@ describe('spans', () => {
 })
 
 describe('rows', () => {
+  it('are left out without row statistics, which changes no result', async () => {
+    const config = smallConfig({ emptyRow: 'nan', captureSteps: [2], captureLayers: [0] })
+    const [full, bare] = [await finish(config), await finish({ ...config, rowStats: false })]
+    expect(rowsOf(bare.chunks, 'rows', 0)).toEqual([])
+    expect(rowsOf(bare.chunks, 'spans', 0).length).toBe(rowsOf(full.chunks, 'spans', 0).length)
+    for (const rank of [0, 1])
+      for (const name of ['out', 'lse', 'merged'])
+        expect(valuesOf(captureOf(bare, rank), name)).toEqual(valuesOf(captureOf(full, rank), name))
+  })
+
   it('say for every query row what the rank holds and what the kernel returned', async () => {
     const config = smallConfig({
       ranks: 4,
