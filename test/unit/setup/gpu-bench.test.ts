@@ -50,7 +50,10 @@ const joined = (lines: readonly unknown[], ...args: string[]) => {
   return { code: done.status, err: done.stderr, out: done.stdout }
 }
 const rowsOf = (out: string) => answer.parse(JSON.parse(out)).rows
-const sameCard = { gpu: 'card', ...best.ceilings }
+const card = (readBandwidth: number, cublasRate: number, matrixUnitRate = 0) => ({
+  ceilings: { readBandwidth, cublasRate, matrixUnitRate },
+})
+const sameCard = card(best.ceilings.readBandwidth, best.ceilings.matrixRate)
 
 describe('the benchmark of the GPU kernels', () => {
   it('has the best known time of 80 shapes', () => {
@@ -72,28 +75,29 @@ describe('the benchmark of the GPU kernels', () => {
 
   it('scales shapes bound by memory by the read bandwidth, the others by the matrix rate', () => {
     const { readBandwidth, matrixRate } = best.ceilings
-    const card = { gpu: 'other', readBandwidth: readBandwidth / 2, matrixRate: matrixRate / 4 }
+    const slower = card(readBandwidth / 2, matrixRate / 4)
     const memory = { kv: 'bf16', heads: 16, qLen: 1, requests: 64, context: 32768, us: 1096 }
     const matrix = { kv: 'bf16', heads: 128, qLen: 2, requests: 64, context: 32768, us: 7880 }
-    const rows = rowsOf(joined([card, memory, matrix]).out)
+    const rows = rowsOf(joined([slower, memory, matrix]).out)
     expect(rows.map((row) => row.bestUs)).toEqual([548 * 2, 1970 * 4])
     expect(rows.map((row) => row.bestRatio)).toEqual([1, 1])
   })
 
   it('takes the larger of bytes and operations for the limit', () => {
-    const card = { gpu: 'round', readBandwidth: 1e12, matrixRate: 1e15 }
     const shape = { kv: 'bf16', heads: 1, qLen: 1, requests: 1, context: 1000, us: 10 }
-    const [memory] = rowsOf(joined([card, shape]).out)
+    const [memory] = rowsOf(joined([card(1e12, 1e15), shape]).out)
     expect(memory?.bound).toBe('memory')
     expect(memory?.limitUs).toBeCloseTo((1000 * 1152 + 2176) / 1e6, 10)
-    const [matrix] = rowsOf(
-      joined([
-        { ...card, matrixRate: 1e14 },
-        { ...shape, heads: 1000 },
-      ]).out,
-    )
+    const [matrix] = rowsOf(joined([card(1e12, 1e14), { ...shape, heads: 1000 }]).out)
     expect(matrix?.bound).toBe('matrix')
     expect(matrix?.limitUs).toBeCloseTo((2 * 1000 * 1088 * 1000) / 1e8, 10)
+  })
+
+  it('takes the rate of the matrix units where there is no cuBLAS', () => {
+    const shape = { kv: 'bf16', heads: 128, qLen: 2, requests: 64, context: 32768, us: 1970 }
+    const { out, err } = joined([card(best.ceilings.readBandwidth, 0, best.ceilings.matrixRate), shape])
+    expect(rowsOf(out)[0]?.bestRatio).toBeCloseTo(1, 10)
+    expect(err).toContain('TFLOP/s by the matrix units')
   })
 
   it('says which shapes are below what is wanted', () => {
@@ -112,8 +116,9 @@ describe('the benchmark of the GPU kernels', () => {
     expect(row?.bestUs).toBeUndefined()
   })
 
-  it('filters by name, and refuses a name that no shape has', () => {
+  it('filters by parts of the name, and refuses those that no shape has', () => {
     expect(rowsOf(joined([sameCard, ...best.shapes], '--filter', 'bf16-h64-q2').out)).toHaveLength(8)
+    expect(rowsOf(joined([sameCard, ...best.shapes], '--filter', 'r1-c4096').out)).toHaveLength(10)
     expect(joined([sameCard, ...best.shapes], '--filter', 'int4').code).toBe(2)
   })
 
