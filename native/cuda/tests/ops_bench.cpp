@@ -2,33 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 
 #include "core/bf16.h"
 
 namespace dcpscope::cuda::tests {
-namespace {
-
-unsigned freshSeed() {
-  const char* wanted = std::getenv("DCPSCOPE_TEST_SEED");
-  return wanted != nullptr ? static_cast<unsigned>(std::strtoul(wanted, nullptr, 10))
-                           : std::random_device{}();
-}
-
-}  // namespace
-
-Random::Random() : seed_(freshSeed()), engine_(seed_) {}
 
 void randomTest(Runner& runner, const std::string& name, int times,
                 const std::function<void(Random&)>& body) {
   runner.test(name, [&] {
     for (int i = 0; i < times; ++i) {
-      Random random;
+      Random random(std::hash<std::string>{}(name) ^ (uint64_t{runner.seed()} << 32) ^
+                    static_cast<uint64_t>(i));
       try {
         body(random);
       } catch (const Failure& failure) {
-        throw Failure(random.note() + ": " + failure.what());
+        throw Failure(format("seed %u, time %d: ", runner.seed(), i) + failure.what());
       }
     }
     return format("%d random shapes", times);

@@ -13,10 +13,9 @@
 /** What the tests of the kernels around attention share. */
 namespace dcpscope::cuda::tests {
 
-/** Fresh random numbers in every run; DCPSCOPE_TEST_SEED repeats one. */
 class Random {
  public:
-  Random();
+  explicit Random(uint64_t seed) : engine_(seed) {}
 
   /** lowest .. highest, both included. */
   int64_t integer(int64_t lowest, int64_t highest) {
@@ -32,15 +31,12 @@ class Random {
   void shuffle(std::vector<T>& values) {
     std::shuffle(values.begin(), values.end(), engine_);
   }
-  /** `seed N`, for the note of a case. */
-  std::string note() const { return format("seed %u", seed_); }
 
  private:
-  unsigned seed_;
   std::mt19937_64 engine_;
 };
 
-/** Runs `body` with fresh numbers `times` times; a failure names the seed that repeats it. */
+/** Runs `body` `times` times with numbers that follow from the runner's seed; a failure names the time. */
 void randomTest(Runner& runner, const std::string& name, int times, const std::function<void(Random&)>& body);
 
 /** Stamps of one launch. */

@@ -14,8 +14,7 @@ constexpr int64_t kStripe = int64_t{64} << 10;
 
 RestState stateOf(const DeviceArray<RestState>& device) { return device.download()[0]; }
 
-std::string walksThroughTheBuffer() {
-  Random random;
+void walksThroughTheBuffer(Random& random) {
   const int64_t buffer = 16 * kStripe;
   GuardedBytes weights(buffer);
   weights.fill(0);
@@ -37,7 +36,6 @@ std::string walksThroughTheBuffer() {
   }
   weights.checkGuards("weights");
   state.checkGuards("state");
-  return random.note();
 }
 
 std::string buffersFollowTheBytes() {
@@ -93,7 +91,7 @@ std::string probes() {
 }  // namespace
 
 void opsRestTests(Runner& runner) {
-  runner.test("ops/rest-of-layer/walk", walksThroughTheBuffer);
+  randomTest(runner, "ops/rest-of-layer/walk", 3, walksThroughTheBuffer);
   runner.test("ops/rest-of-layer/buffer", buffersFollowTheBytes);
   runner.test("ops/rest-of-layer/refuses", refusesASmallBuffer);
   if (runner.reduced()) return;

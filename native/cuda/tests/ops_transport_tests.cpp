@@ -15,9 +15,9 @@ constexpr float kInf = INFINITY;
 /** Partials of all ranks of a group, on both sides. */
 struct Group {
   Group(Random& random, bool outFp32, bool wireFp32) {
-    const auto ranks = static_cast<int>(random.integer(1, 16));
+    const auto ranks = static_cast<int>(random.chance(0.15) ? random.integer(17, 64) : random.integer(1, 16));
     const auto perRank = static_cast<int>(random.integer(1, 128 / ranks));
-    shape = {static_cast<int>(random.integer(1, 12)),
+    shape = {static_cast<int>(random.integer(1, ranks > 16 ? 2 : 12)),
              ranks * perRank,
              ranks,
              16 * static_cast<int>(random.integer(1, 32)),
