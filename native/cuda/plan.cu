@@ -6,7 +6,11 @@ namespace {
 
 constexpr int kThreads = 1024;
 /** What a request costs besides its tiles, in tiles: queries in, partials out. */
-constexpr int kOverheadTiles = 2;
+constexpr int kOverheadTiles = 3;
+/** What it costs a part to share a request with others, in tiles. */
+constexpr int kShareTiles = 2;
+/** Tiles of a part at least. */
+constexpr int kLeastTiles = 1;
 
 /** Sum of `value` over the threads before this one; `total` gets the sum over all. */
 __device__ int32_t sumBefore(int32_t value, int32_t* scratch, int32_t& total) {
@@ -32,27 +36,65 @@ __device__ int32_t sumBefore(int32_t value, int32_t* scratch, int32_t& total) {
   return sum - value + (warp > 0 ? scratch[warp - 1] : 0);
 }
 
-/** The request that `cost` falls into: the last whose cost before is at most that. */
-__device__ int32_t requestAt(const int32_t* costBefore, int32_t requests, int64_t cost) {
-  int32_t low = 0;
-  int32_t high = requests;
+/** The planner's view of the batch: costs in tiles, a request's overhead included. */
+struct Batch {
+  const int32_t* lengths;
+  const int32_t* costBefore;
+  int32_t requests;
+};
+
+/** The last request, from `first` on, before which requests from `first` on cost at most `room`. */
+__device__ int32_t furthest(const Batch& batch, int32_t first, int32_t room) {
+  const int64_t most = static_cast<int64_t>(batch.costBefore[first]) + room;
+  int32_t step = 1;
+  while (first + step <= batch.requests && batch.costBefore[first + step] <= most) step *= 2;
+  int32_t low = first + step / 2;
+  int32_t high = min(first + step, batch.requests + 1);
   while (high - low > 1) {
     const int32_t middle = (low + high) / 2;
-    (costBefore[middle] <= cost ? low : high) = middle;
+    (batch.costBefore[middle] <= most ? low : high) = middle;
   }
   return low;
 }
 
-__device__ TilePlace placeAt(const PlanView& plan, const int32_t* lengths, int64_t cost) {
-  const int32_t request = requestAt(plan.costBefore, plan.requests, cost);
-  const int64_t into = cost - plan.costBefore[request] - kOverheadTiles;
-  const auto tile = static_cast<int32_t>(into < 0 ? 0 : into);
-  if (tile < tilesOf(lengths[request])) return {request, tile};
-  return {request + 1, 0};
+/** Where a part that begins at `at` ends when it may cost `payload`: it takes whole requests, and cuts one only
+ * for a piece that is worth its overhead. */
+__device__ TilePlace endOf(const Batch& batch, TilePlace at, int32_t payload) {
+  int32_t room = payload - kOverheadTiles;
+  const int32_t rest = tilesOf(batch.lengths[at.request]) - at.tile;
+  if (rest > room) return {at.request, at.tile + room};
+  room -= rest;
+  const int32_t next = furthest(batch, at.request + 1, room);
+  room -= batch.costBefore[next] - batch.costBefore[at.request + 1] + kOverheadTiles;
+  if (next == batch.requests || room < kOverheadTiles) return {next, 0};
+  return {next, room};
+}
+
+struct Walk {
+  /** Parts that the batch takes, and the most requests that one of them shares with others. */
+  int32_t parts;
+  int32_t shared;
+};
+
+/** Deals out the batch in parts of one payload; gives up behind `most`. With `begin` it writes where they begin. */
+__device__ Walk walk(const Batch& batch, int32_t payload, int32_t most, TilePlace* begin) {
+  TilePlace at{0, 0};
+  Walk result{0, 0};
+  for (; at.request < batch.requests && result.parts <= most; ++result.parts) {
+    if (begin != nullptr) begin[result.parts] = at;
+    const TilePlace end = endOf(batch, at, payload);
+    const bool cut = end.tile > 0;
+    const bool continues = at.tile > 0;
+    const int32_t shared = cut && continues && end.request != at.request ? 2 : cut || continues ? 1 : 0;
+    result.shared = max(result.shared, shared);
+    at = end;
+  }
+  return result;
 }
 
 __global__ void __launch_bounds__(kThreads) planKernel(PlanView plan, const int32_t* lengths) {
   __shared__ int32_t scratch[32];
+  __shared__ int32_t used;
   const int32_t each = (plan.requests + kThreads - 1) / kThreads;
   const int32_t first = min(static_cast<int32_t>(threadIdx.x) * each, plan.requests);
   const int32_t last = min(first + each, plan.requests);
@@ -66,26 +108,28 @@ __global__ void __launch_bounds__(kThreads) planKernel(PlanView plan, const int3
   }
   if (threadIdx.x == 0) plan.costBefore[plan.requests] = total;
   __syncthreads();
-  const auto part = static_cast<int32_t>(threadIdx.x);
-  const auto cut = [&](int32_t p) {
-    return p == plan.parts ? TilePlace{plan.requests, 0}
-                           : placeAt(plan, lengths, static_cast<int64_t>(total) * p / plan.parts);
-  };
-  const TilePlace from = part < plan.parts ? cut(part) : TilePlace{plan.requests, 0};
-  const TilePlace to = part < plan.parts ? cut(part + 1) : from;
-  const bool some = from.request != to.request || from.tile != to.tile;
-  // Parts without tiles go to the end, so that those which share a request are neighbours.
-  int32_t used = 0;
-  const int32_t place = sumBefore(some ? 1 : 0, scratch, used);
-  if (some) plan.begin[place] = from;
-  for (int32_t p = used + part; p <= plan.parts; p += kThreads) plan.begin[p] = {plan.requests, 0};
+  if (threadIdx.x < 32) {
+    const Batch batch{lengths, plan.costBefore, plan.requests};
+    // Some payload of these fits: a part falls short of its payload by less than three overheads.
+    const int32_t even = max((total + plan.parts - 1) / plan.parts, kOverheadTiles + kLeastTiles);
+    const int32_t payload = even + static_cast<int32_t>(threadIdx.x);
+    const Walk tried = walk(batch, payload, plan.parts, nullptr);
+    const int32_t score = tried.parts > plan.parts ? INT32_MAX : payload + tried.shared * kShareTiles;
+    const int32_t best = __reduce_min_sync(~0U, score);
+    const uint32_t candidates = __ballot_sync(~0U, score == best);
+    if (static_cast<int>(threadIdx.x) == __ffs(candidates) - 1)
+      used = walk(batch, payload, plan.parts, plan.begin).parts;
+  }
   __syncthreads();
-  for (int32_t p = part; p < used; p += kThreads) {
+  for (int32_t p = used + static_cast<int32_t>(threadIdx.x); p <= plan.parts; p += kThreads)
+    plan.begin[p] = {plan.requests, 0};
+  __syncthreads();
+  for (auto p = static_cast<int32_t>(threadIdx.x); p < used; p += kThreads) {
     const TilePlace begin = plan.begin[p];
     const TilePlace end = plan.begin[p + 1];
-    const int32_t first = begin.tile == 0 ? begin.request : begin.request + 1;
-    const int32_t begun = end.tile == 0 ? end.request : end.request + 1;
-    for (int32_t r = first; r < begun; ++r) plan.firstPart[r] = p;
+    const int32_t from = begin.tile == 0 ? begin.request : begin.request + 1;
+    const int32_t to = end.tile == 0 ? end.request : end.request + 1;
+    for (int32_t r = from; r < to; ++r) plan.firstPart[r] = p;
     for (int32_t r = begin.request; r < end.request; ++r) plan.lastPart[r] = p;
   }
 }

@@ -92,97 +92,183 @@ __device__ inline void awaitParts(const KernelArgs& args, int request, int rowBl
 }
 
 constexpr int kConsumerWarps = kConsumers / 32;
+/** What a warp merges at a time: a quarter of a row. */
 constexpr int kUnitColumns = 128;
 constexpr int kUnitsPerRow = kValueDim / kUnitColumns;
+/** Parts that can share a request: one for each multiprocessor of any GPU that this kernel runs on. */
+constexpr int kMostParts = 256;
+/** Loads that a thread of the combine keeps under way. */
+constexpr int kLoads = 16;
 
-/** Weighted sum of one row's columns over parts first, first + stride, ... ; `most` is the largest lse. */
-struct PartSum {
-  float4 value = {0, 0, 0, 0};
-  float weight = 0;
-};
-
-/** Memory of a combine whose units are shared by several warps. */
+/** Memory of a combine. */
 struct CombineMemory {
+  /** Of each row of a share, for each part: its lse, then its weight. */
+  float weight[kRows + 2 * kMostParts];
+  float most[kRows];
+  float total[kRows];
+  /** Sums of warps that share a unit. */
   float4 value[kConsumerWarps][32];
-  float weight[kConsumerWarps];
 };
 
-/**
- * Merges the share of part `part` in the rows of a request's block: units of one row and 128 columns. Many parts are summed
- * by several warps at once. `warp` counts the consumers' warps; all of them call this together.
- */
-__device__ inline void combine(const KernelArgs& args, CombineMemory& memory, int part, int request, int rowBlock,
-                               int warp, int lane) {
-  const int first = args.plan.firstPart[request];
-  const int parts = args.plan.lastPart[request] - first + 1;
-  const int rows = min(kRows, args.rows - rowBlock * kRows);
-  const int units = rows * kUnitsPerRow;
-  const int unitBegin = units * (part - first) / parts;
-  const int unitEnd = units * (part - first + 1) / parts;
-  const int team = parts > 32 ? 8 : parts > 16 ? 4 : parts > 8 ? 2 : 1;
-  const int member = warp % team;
-  for (int base = unitBegin; base < unitEnd; base += kConsumerWarps / team) {
-    const int unit = base + warp / team;
-    const bool active = unit < unitEnd;
-    const int row = active ? unit / kUnitsPerRow : 0;
-    const int column = unit % kUnitsPerRow * kUnitColumns + lane * 4;
-    const auto slotOf = [&](int i) {
-      return splitSlot(args, first + i, request, rowBlock) * kRows + row;
-    };
-    float most = -INFINITY;
-    bool some = false;
-    if (active)
-      for (int i = lane; i < parts; i += 32) {
-        const float lse = __ldcg(args.splitLse + slotOf(i));
-        most = fmaxf(most, lse);
-        some = some || lse != -INFINITY;
-      }
-    for (int step = 16; step > 0; step /= 2) most = fmaxf(most, __shfl_xor_sync(~0U, most, step));
-    some = __any_sync(~0U, some);
-    // Nothing but NaN: it must come out as NaN.
-    if (some && most == -INFINITY) most = 0;
-    PartSum sum;
-    if (some) {
-#pragma unroll 8
-      for (int i = member; i < parts; i += team) {
-        const int64_t slot = slotOf(i);
-        const float4 v = __ldcg(reinterpret_cast<const float4*>(args.splitOut + slot * kValueDim + column));
-        const float weight = exp2Fast(__ldcg(args.splitLse + slot) - most);
-        sum.value.x += weight * v.x;
-        sum.value.y += weight * v.y;
-        sum.value.z += weight * v.z;
-        sum.value.w += weight * v.w;
-        sum.weight += weight;
-      }
-    }
-    if (team > 1) {
-      memory.value[warp][lane] = sum.value;
-      if (lane == 0) memory.weight[warp] = sum.weight;
-      namedSync(kConsumersMeet, kConsumers);
-      if (member == 0)
-        for (int i = 1; i < team; ++i) {
-          const float4 v = memory.value[warp + i][lane];
-          sum.value.x += v.x;
-          sum.value.y += v.y;
-          sum.value.z += v.z;
-          sum.value.w += v.w;
-          sum.weight += memory.weight[warp + i];
-        }
-      namedSync(kConsumersMeet, kConsumers);
-    }
-    if (!active || member != 0) continue;
-    const int64_t to = static_cast<int64_t>(request) * args.rows + rowBlock * kRows + row;
-    const bool none = sum.weight == 0;
-    float filler = 0;
-    float lse = none ? -INFINITY : lseIn(args, most + log2f(sum.weight));
-    if (none && !emptyRow(args.inputs.emptyRow, filler, lse)) continue;
-    const float factor = none ? 0 : args.outScale / sum.weight;
-    writePair(args, to * kValueDim + column, none ? filler : sum.value.x * factor,
-              none ? filler : sum.value.y * factor);
-    writePair(args, to * kValueDim + column + 2, none ? filler : sum.value.z * factor,
-              none ? filler : sum.value.w * factor);
-    if (column == 0) args.inputs.lse[to] = lse;
+/** Merges the partials of one request's block of rows; each part that holds some takes a share of the units. */
+class Combine {
+ public:
+  __device__ Combine(const KernelArgs& args, CombineMemory& memory, int request, int rowBlock, int warp, int lane)
+      : args_(args),
+        memory_(memory),
+        request_(request),
+        rowBlock_(rowBlock),
+        warp_(warp),
+        lane_(lane),
+        first_(args.plan.firstPart[request]),
+        parts_(args.plan.lastPart[request] - first_ + 1),
+        firstSlot_(splitSlot(args, first_, request, rowBlock)) {}
+
+  /** The share of part `part`. All consumers call this together. */
+  __device__ void run(int part) {
+    const int units = min(kRows, args_.rows - rowBlock_ * kRows) * kUnitsPerRow;
+    begin_ = units * (part - first_) / parts_;
+    end_ = units * (part - first_ + 1) / parts_;
+    firstRow_ = begin_ / kUnitsPerRow;
+    if (begin_ == end_) return;
+    weigh((end_ + kUnitsPerRow - 1) / kUnitsPerRow - firstRow_);
+    if (parts_ <= 2)
+      mergeUnits<2>();
+    else if (parts_ <= 4)
+      mergeUnits<4>();
+    else if (parts_ <= 8)
+      mergeUnits<8>();
+    else if (end_ - begin_ > kConsumerWarps / 2)
+      mergeUnits<16>();
+    else
+      mergeTogether();
   }
-}
+
+ private:
+  /** Row of the partials of the i-th part. */
+  __device__ int64_t slotRow(int i, int row) const {
+    const int64_t slot = i == 0 ? firstSlot_ : static_cast<int64_t>(2 * (first_ + i)) * args_.rowBlocks + rowBlock_;
+    return slot * kRows + row;
+  }
+
+  __device__ float4 load(int i, int unit) const {
+    const int column = unit % kUnitsPerRow * kUnitColumns + lane_ * 4;
+    return __ldcg(reinterpret_cast<const float4*>(args_.splitOut + slotRow(i, unit / kUnitsPerRow) * kValueDim + column));
+  }
+
+  __device__ float weightOf(int i, int unit) const {
+    return memory_.weight[(unit / kUnitsPerRow - firstRow_) * parts_ + i];
+  }
+
+  __device__ static void add(float4& sum, float weight, const float4& v) {
+    sum.x += weight * v.x;
+    sum.y += weight * v.y;
+    sum.z += weight * v.z;
+    sum.w += weight * v.w;
+  }
+
+  /** Weights of the parts of `rows` rows against the largest lse of each, and their sums. */
+  __device__ void weigh(int rows) {
+    for (int entry = warp_ * 32 + lane_; entry < rows * parts_; entry += kConsumers)
+      memory_.weight[entry] = __ldcg(args_.splitLse + slotRow(entry % parts_, firstRow_ + entry / parts_));
+    namedSync(kConsumersMeet, kConsumers);
+    for (int row = warp_; row < rows; row += kConsumerWarps) {
+      float* weights = memory_.weight + row * parts_;
+      float most = -INFINITY;
+      for (int i = lane_; i < parts_; i += 32) most = fmaxf(most, weights[i]);
+      for (int step = 16; step > 0; step /= 2) most = fmaxf(most, __shfl_xor_sync(~0U, most, step));
+      // Nothing but NaN must come out as NaN, nothing at all as 0.
+      if (most == -INFINITY) most = 0;
+      float total = 0;
+      for (int i = lane_; i < parts_; i += 32) {
+        weights[i] = exp2Fast(weights[i] - most);
+        total += weights[i];
+      }
+      for (int step = 16; step > 0; step /= 2) total += __shfl_xor_sync(~0U, total, step);
+      if (lane_ == 0) {
+        memory_.most[row] = most;
+        memory_.total[row] = total;
+      }
+    }
+    namedSync(kConsumersMeet, kConsumers);
+  }
+
+  /** A warp merges whole units, several at a time where the parts are few. */
+  template <int kParts>
+  __device__ void mergeUnits() {
+    constexpr int kTogether = kLoads / kParts;
+    for (int unit = begin_ + warp_ * kTogether; unit < end_; unit += kConsumerWarps * kTogether) {
+      float4 sum[kTogether] = {};
+      for (int first = 0; first < parts_; first += kParts) {
+        float4 v[kTogether][kParts];
+#pragma unroll
+        for (int u = 0; u < kTogether; ++u)
+#pragma unroll
+          for (int i = 0; i < kParts; ++i)
+            v[u][i] = unit + u < end_ && first + i < parts_ ? load(first + i, unit + u) : float4{0, 0, 0, 0};
+#pragma unroll
+        for (int u = 0; u < kTogether; ++u)
+#pragma unroll
+          for (int i = 0; i < kParts; ++i)
+            if (unit + u < end_ && first + i < parts_) add(sum[u], weightOf(first + i, unit + u), v[u][i]);
+      }
+#pragma unroll
+      for (int u = 0; u < kTogether; ++u)
+        if (unit + u < end_) write(unit + u, sum[u]);
+    }
+  }
+
+  /** Several warps merge the parts of a unit between them. */
+  __device__ void mergeTogether() {
+    const int units = end_ - begin_;
+    const int team = units > 2 ? 2 : units > 1 ? 4 : 8;
+    const int member = warp_ % team;
+    const int unit = begin_ + warp_ / team;
+    float4 sum = {0, 0, 0, 0};
+    if (unit < end_)
+      for (int first = member; first < parts_; first += kLoads * team) {
+        float4 v[kLoads];
+#pragma unroll
+        for (int i = 0; i < kLoads; ++i)
+          v[i] = first + i * team < parts_ ? load(first + i * team, unit) : float4{0, 0, 0, 0};
+#pragma unroll
+        for (int i = 0; i < kLoads; ++i)
+          if (first + i * team < parts_) add(sum, weightOf(first + i * team, unit), v[i]);
+      }
+    memory_.value[warp_][lane_] = sum;
+    namedSync(kConsumersMeet, kConsumers);
+    if (unit >= end_ || member != 0) return;
+    for (int i = 1; i < team; ++i) add(sum, 1, memory_.value[warp_ + i][lane_]);
+    write(unit, sum);
+  }
+
+  __device__ void write(int unit, const float4& sum) {
+    const int row = unit / kUnitsPerRow;
+    const int column = unit % kUnitsPerRow * kUnitColumns + lane_ * 4;
+    const float total = memory_.total[row - firstRow_];
+    const int64_t to = static_cast<int64_t>(request_) * args_.rows + rowBlock_ * kRows + row;
+    const bool none = total == 0;
+    float filler = 0;
+    float lse = none ? -INFINITY : lseIn(args_, memory_.most[row - firstRow_] + log2f(total));
+    if (none && !emptyRow(args_.inputs.emptyRow, filler, lse)) return;
+    const float factor = none ? 0 : args_.outScale / total;
+    writePair(args_, to * kValueDim + column, none ? filler : sum.x * factor, none ? filler : sum.y * factor);
+    writePair(args_, to * kValueDim + column + 2, none ? filler : sum.z * factor, none ? filler : sum.w * factor);
+    if (column == 0) args_.inputs.lse[to] = lse;
+  }
+
+  const KernelArgs& args_;
+  CombineMemory& memory_;
+  const int request_;
+  const int rowBlock_;
+  const int warp_;
+  const int lane_;
+  const int first_;
+  const int parts_;
+  const int64_t firstSlot_;
+  int begin_ = 0;
+  int end_ = 0;
+  int firstRow_ = 0;
+};
 
 }  // namespace dcpscope::cuda

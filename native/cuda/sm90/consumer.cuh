@@ -135,11 +135,14 @@ __device__ inline void read(const float* from, float (&value)[2], const Fragment
   value[1] = from[at.row + 8];
 }
 
-/** Phases of the barriers that a warpgroup waits for: queries, and the tiles that it scores. */
-struct Phases {
-  uint32_t query = 0;
-  uint32_t keys = 0;
-};
+/** The factor by which a tile shrank what was summed before it, and the maximum since. */
+__device__ inline void follow(const SharedMemory& shared, const float* from, Softmax& state, float (&factor)[2],
+                              const Fragment& at) {
+  read(from, factor, at);
+  read(shared.top, state.top, at);
+  state.sum[0] *= factor[0];
+  state.sum[1] *= factor[1];
+}
 
 /** The warpgroup that holds the left columns and scores even tiles. */
 class Left {
@@ -148,77 +151,54 @@ class Left {
       : shared_(shared), args_(args), at_(thread) {}
 
   __device__ void attend(const Segment& segment, Softmax& state, Accumulator<256>& out) {
-    const uint32_t q = sharedAddress(shared_.q);
-    const uint32_t even = sharedAddress(shared_.keys[0]);
     const uint32_t odd = sharedAddress(shared_.keys[1]);
     int key = segment.firstTile * kTile;
-    barrierWait(sharedAddress(&shared_.queryFull), phases_.query++ & 1);
+    barrierWait(sharedAddress(&shared_.queryFull), queries_++ & 1);
     bool pending = false;
-    const int pairs = segment.tiles / 2;
-    for (int pair = 0; pair < pairs; ++pair, key += 2 * kTile) {
-      Accumulator<64> scores;
-      scoreTile(scores, q, even, pending);
-      if (2 * pair + 2 == segment.tiles) release(shared_.queryFree, at_);
+    for (int left = segment.tiles; left > 1; left -= 2, key += 2 * kTile) {
+      own(key, left == 2, pending, state, out);
+      namedSync(kOddReady, kConsumers);
       float factor[2];
-      mask(scores, key, state, at_.column);
-      soften(scores, state, args_.scoreScale, factor);
-      publish(shared_.top, state.top, at_);
-      publish(shared_.evenFactor, factor, at_);
-      namedArrive(kEvenWeights, kConsumers);
-      scale(out, factor);
-      uint32_t packed[4][4];
-      pack(scores, packed);
-      mmaFence();
-      addValues(out, packed, even);
-      mmaCommit();
-      namedSync(kOddWeights, kConsumers);
-      read(shared_.oddFactor, factor, at_);
-      read(shared_.top, state.top, at_);
-#pragma unroll
-      for (int i = 0; i < 32; ++i) scores.v[i] *= factor[i / 2 & 1];
-      state.sum[0] *= factor[0];
-      state.sum[1] *= factor[1];
-      uint32_t shrunk[4][4];
-      pack(scores, shrunk);
-      storeProbabilities(shrunk, even + kRopeBox * kBoxBytes, at_);
-      namedArrive(kEvenProbabilities, kConsumers);
-      mmaWait<0>();
-      release(shared_.free[kEvenLeft], at_);
+      follow(shared_, shared_.oddFactor, state, factor, at_);
       scale(out, factor);
       mmaFence();
       addValues(out, odd + kRopeBox * kBoxBytes, odd);
       mmaCommit();
       pending = true;
     }
-    if (segment.tiles % 2 == 1) {
-      Accumulator<64> scores;
-      scoreTile(scores, q, even, pending);
-      release(shared_.queryFree, at_);
-      pending = false;
-      float factor[2];
-      mask(scores, key, state, at_.column);
-      soften(scores, state, args_.scoreScale, factor);
-      publish(shared_.top, state.top, at_);
-      publish(shared_.evenFactor, factor, at_);
-      uint32_t packed[4][4];
-      pack(scores, packed);
-      storeProbabilities(packed, even + kRopeBox * kBoxBytes, at_);
-      namedArrive(kEvenProbabilities, kConsumers);
-      scale(out, factor);
-      mmaFence();
-      addValues(out, packed, even);
-      mmaCommit();
+    if (segment.tiles % 2 == 1)
+      own(key, true, pending, state, out);
+    else
       mmaWait<0>();
-      release(shared_.free[kEvenLeft], at_);
-    } else {
-      mmaWait<0>();
-    }
-    if (pending) release(shared_.free[kOddLeft], at_);
+    if (segment.tiles % 2 == 0) release(shared_.free[kOddLeft], at_);
   }
 
  private:
+  /** An even tile, from scores to values. `pending`: products with the odd tile before it are under way. */
+  __device__ void own(int key, bool last, bool pending, Softmax& state, Accumulator<256>& out) {
+    const uint32_t even = sharedAddress(shared_.keys[0]);
+    Accumulator<64> scores;
+    scoreTile(scores, sharedAddress(shared_.q), even, pending);
+    if (last) release(shared_.queryFree, at_);
+    float factor[2];
+    mask(scores, key, state, at_.column);
+    soften(scores, state, args_.scoreScale, factor);
+    uint32_t packed[4][4];
+    pack(scores, packed);
+    storeProbabilities(packed, even + kRopeBox * kBoxBytes, at_);
+    publish(shared_.top, state.top, at_);
+    publish(shared_.evenFactor, factor, at_);
+    namedArrive(kEvenReady, kConsumers);
+    scale(out, factor);
+    mmaFence();
+    addValues(out, packed, even);
+    mmaCommit();
+    mmaWait<0>();
+    release(shared_.free[kEvenLeft], at_);
+  }
+
   __device__ void scoreTile(Accumulator<64>& scores, uint32_t q, uint32_t keys, bool pending) {
-    const uint32_t parity = phases_.keys++ & 1;
+    const uint32_t parity = tiles_++ & 1;
     barrierWait(sharedAddress(&shared_.full[kEvenLeft]), parity);
     mmaFence();
     score<kEvenLeft, true>(scores, q, keys);
@@ -235,7 +215,8 @@ class Left {
   SharedMemory& shared_;
   const KernelArgs& args_;
   const Fragment at_;
-  Phases phases_;
+  uint32_t queries_ = 0;
+  uint32_t tiles_ = 0;
 };
 
 /** The warpgroup that holds the right columns and scores odd tiles. */
@@ -245,66 +226,55 @@ class Right {
       : shared_(shared), args_(args), at_(thread) {}
 
   __device__ void attend(const Segment& segment, Softmax& state, Accumulator<256>& out) {
-    const uint32_t q = sharedAddress(shared_.q);
-    const uint32_t even = sharedAddress(shared_.keys[0]);
     const uint32_t odd = sharedAddress(shared_.keys[1]);
     int key = segment.firstTile * kTile + kTile;
-    barrierWait(sharedAddress(&shared_.queryFull), phases_.query++ & 1);
-    const int pairs = segment.tiles / 2;
-    if (pairs == 0) release(shared_.queryFree, at_);
-    for (int pair = 0; pair < pairs; ++pair, key += 2 * kTile) {
+    barrierWait(sharedAddress(&shared_.queryFull), queries_++ & 1);
+    if (segment.tiles == 1) release(shared_.queryFree, at_);
+    for (int left = segment.tiles; left > 1; left -= 2, key += 2 * kTile) {
       Accumulator<64> scores;
-      scoreTile(scores, q, odd);
-      if (pair + 1 == pairs) release(shared_.queryFree, at_);
-      mask(scores, key, state, at_.column);
-      namedSync(kEvenWeights, kConsumers);
-      float before[2];
+      scoreTile(scores, sharedAddress(shared_.q), odd);
+      if (left < 4) release(shared_.queryFree, at_);
+      other(state, out);
       float factor[2];
-      read(shared_.evenFactor, before, at_);
-      read(shared_.top, state.top, at_);
-      state.sum[0] *= before[0];
-      state.sum[1] *= before[1];
+      mask(scores, key, state, at_.column);
       soften(scores, state, args_.scoreScale, factor);
       uint32_t packed[4][4];
       pack(scores, packed);
       storeProbabilities(packed, odd + kRopeBox * kBoxBytes, at_);
-      publish(shared_.oddFactor, factor, at_);
       publish(shared_.top, state.top, at_);
-      namedArrive(kOddWeights, kConsumers);
-      factor[0] *= before[0];
-      factor[1] *= before[1];
+      publish(shared_.oddFactor, factor, at_);
+      namedArrive(kOddReady, kConsumers);
+      mmaWait<0>();
+      release(shared_.free[kEvenRight], at_);
       scale(out, factor);
       mmaFence();
       addValues(out, packed, odd + 4 * kBoxBytes);
       mmaCommit();
-      namedSync(kEvenProbabilities, kConsumers);
-      addValues(out, even + kRopeBox * kBoxBytes, even + 4 * kBoxBytes);
-      mmaCommit();
-      mmaWait<1>();
-      release(shared_.free[kOddRight], at_);
-      // The next odd tile is on its way for longer than these products take.
       mmaWait<0>();
-      release(shared_.free[kEvenRight], at_);
+      release(shared_.free[kOddRight], at_);
     }
     if (segment.tiles % 2 == 1) {
-      namedSync(kEvenProbabilities, kConsumers);
-      float factor[2];
-      read(shared_.evenFactor, factor, at_);
-      read(shared_.top, state.top, at_);
-      state.sum[0] *= factor[0];
-      state.sum[1] *= factor[1];
-      scale(out, factor);
-      mmaFence();
-      addValues(out, even + kRopeBox * kBoxBytes, even + 4 * kBoxBytes);
-      mmaCommit();
+      other(state, out);
       mmaWait<0>();
       release(shared_.free[kEvenRight], at_);
     }
   }
 
  private:
+  /** Issues the products with an even tile's values. */
+  __device__ void other(Softmax& state, Accumulator<256>& out) {
+    const uint32_t even = sharedAddress(shared_.keys[0]);
+    namedSync(kEvenReady, kConsumers);
+    float factor[2];
+    follow(shared_, shared_.evenFactor, state, factor, at_);
+    scale(out, factor);
+    mmaFence();
+    addValues(out, even + kRopeBox * kBoxBytes, even + 4 * kBoxBytes);
+    mmaCommit();
+  }
+
   __device__ void scoreTile(Accumulator<64>& scores, uint32_t q, uint32_t keys) {
-    const uint32_t parity = phases_.keys++ & 1;
+    const uint32_t parity = tiles_++ & 1;
     barrierWait(sharedAddress(&shared_.full[kOddRight]), parity);
     mmaFence();
     score<kOddRight, true>(scores, q, keys);
@@ -317,7 +287,8 @@ class Right {
   SharedMemory& shared_;
   const KernelArgs& args_;
   const Fragment at_;
-  Phases phases_;
+  uint32_t queries_ = 0;
+  uint32_t tiles_ = 0;
 };
 
 }  // namespace dcpscope::cuda

@@ -5,51 +5,6 @@
 
 namespace dcpscope::cuda {
 
-/** Maps of the queries, [T * H][576], and of the pool where boxes are copied from it. */
-struct KernelMaps {
-  CUtensorMap queries;
-  CUtensorMap keys;
-};
-
-/** The third warpgroup: queries and keys of all segments of a part. */
-template <class Producer>
-__device__ void produce(Producer& producer, SharedMemory& shared, const KernelArgs& args, const KernelMaps& maps,
-                        int part, int rowBlock, int thread) {
-  uint32_t query = 0;
-  uint32_t even = 0;
-  uint32_t odd = 0;
-  Segments segments(args, part);
-  for (Segment segment; segments.next(segment);) {
-    if (thread == 0) {
-      barrierWait(sharedAddress(&shared.queryFree), (query & 1) ^ 1);
-      const uint32_t full = sharedAddress(&shared.queryFull);
-      barrierExpect(full, kTileBytes);
-      for (int box = 0; box < kBoxes; ++box)
-        copyBox(sharedAddress(shared.q) + box * kBoxBytes, &maps.queries, box * 64,
-                segment.request * args.rows + rowBlock * kRows, full, kEvictLast);
-    }
-    ++query;
-    producer.begin(segment);
-    int key = segment.firstTile * kTile;
-    const auto await = [&](Part which, uint32_t turn) {
-      barrierWait(sharedAddress(&shared.free[which]), (turn & 1) ^ 1);
-    };
-    for (int tile = 0; tile < segment.tiles; tile += 2, key += 2 * kTile) {
-      await(kEvenLeft, even);
-      producer.template fill<kEvenLeft>(key);
-      await(kEvenRight, even);
-      producer.template fill<kEvenRight>(key);
-      ++even;
-      if (tile + 1 == segment.tiles) break;
-      await(kOddRight, odd);
-      producer.template fill<kOddRight>(key + kTile);
-      await(kOddLeft, odd);
-      producer.template fill<kOddLeft>(key + kTile);
-      ++odd;
-    }
-  }
-}
-
 template <class Group>
 __device__ void consume(Group& group, int half, SharedMemory& shared, const KernelArgs& args, int part,
                         int rowBlock, int thread) {
@@ -105,7 +60,7 @@ __device__ void consume(Group& group, int half, SharedMemory& shared, const Kern
        request = request == firstShared && lastShared != request ? lastShared : -1) {
     if (thread == 0) awaitParts(args, request, rowBlock);
     namedSync(kConsumersMeet, kConsumers);
-    combine(args, memory, part, request, rowBlock, warp, at.lane);
+    Combine(args, memory, request, rowBlock, warp, at.lane).run(part);
     namedSync(kConsumersMeet, kConsumers);
     if (half == 0 && thread == 0) arriveAt(args, request, rowBlock);
   }
@@ -130,7 +85,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     prefetchMap(&maps.keys);
     barrierInit(sharedAddress(&shared.queryFull), 1);
     barrierInit(sharedAddress(&shared.queryFree), kConsumers / 32);
-    barrierInit(sharedAddress(&shared.staged), 1);
+    for (uint64_t& staged : shared.staged) barrierInit(sharedAddress(&staged), 1);
     for (int i = 0; i < kParts; ++i) {
       barrierInit(sharedAddress(&shared.full[i]), Producer::kFullArrivals);
       barrierInit(sharedAddress(&shared.free[i]), kGroupThreads / 32);
@@ -140,8 +95,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   __syncthreads();
   if (group == 2) {
     fewerRegisters<Producer::kProducerRegisters>();
-    Producer producer(shared, args, maps.keys, thread);
-    if (producer.works()) produce(producer, shared, args, maps, part, rowBlock, thread);
+    Producer::work(shared, args, maps, part, rowBlock, thread);
   } else if (group == 0) {
     moreRegisters<Producer::kConsumerRegisters>();
     Left left(shared, args, thread);

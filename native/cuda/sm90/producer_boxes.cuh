@@ -1,22 +1,39 @@
 #pragma once
-#include "cuda/sm90/shared.cuh"
+#include "cuda/sm90/producer.cuh"
 
-/** Brings bf16 tiles by bulk copies of boxes: for pages that a box of 64 columns fits. One warp works. */
+/** Brings bf16 tiles by bulk copies of boxes: for pages that a box of 64 columns fits. Each warp brings one part of the tiles. */
 namespace dcpscope::cuda {
 
 class BoxProducer {
  public:
   static constexpr int kFullArrivals = 1;
-  static constexpr int kProducerRegisters = 40;
-  static constexpr int kConsumerRegisters = 232;
+  static constexpr int kProducerRegisters = 56;
+  static constexpr int kConsumerRegisters = 224;
 
-  __device__ BoxProducer(SharedMemory& shared, const KernelArgs& args, const CUtensorMap& map, int thread)
-      : shared_(shared), args_(args), map_(map), lane_(thread), works_(thread < 32) {
+  static __device__ void work(SharedMemory& shared, const KernelArgs& args, const KernelMaps& maps, int part, int rowBlock,
+                              int thread) {
+    const int lane = thread % 32;
+    BoxProducer producer(shared, args, maps.keys, lane);
+    QueryProducer queries(shared, args, maps, rowBlock);
+    const auto nothing = [](const Segment&) {};
+    switch (thread / 32) {
+      case 0:
+        return produce<kEvenLeft>(producer, shared, args, part, nothing);
+      case 1:
+        return produce<kEvenRight>(producer, shared, args, part, nothing);
+      case 2:
+        return produce<kOddRight>(producer, shared, args, part, nothing);
+      default:
+        return produce<kOddLeft>(producer, shared, args, part,
+                                 [&](const Segment& segment) { queries.fill(segment, lane); });
+    }
+  }
+
+  __device__ BoxProducer(SharedMemory& shared, const KernelArgs& args, const CUtensorMap& map, int lane)
+      : shared_(shared), args_(args), map_(map), lane_(lane) {
     chunk_ = min(args.pageSize, kTile);
     policy_ = args.rowBlocks == 1 ? kEvictFirst : kEvictLast;
   }
-
-  __device__ bool works() const { return works_; }
 
   __device__ void begin(const Segment& segment) {
     request_ = segment.request;
@@ -30,7 +47,7 @@ class BoxProducer {
     constexpr int kCount = 4 + (withRope(kPart) ? 1 : 0);
     const bool partial = key + kTile > length_ && length_ % chunk_ != 0;
     const uint32_t full = sharedAddress(&shared_.full[kPart]);
-    const uint32_t arrival = partial ? sharedAddress(&shared_.staged) : full;
+    const uint32_t arrival = partial ? sharedAddress(&shared_.staged[kPart]) : full;
     if (lane_ == 0) barrierExpect(arrival, kCount * kBoxBytes);
     __syncwarp();
     const int chunks = kTile / chunk_;
@@ -55,7 +72,7 @@ class BoxProducer {
   /** Zeroes what the last page holds behind the last key, since 0 * NaN is NaN. */
   template <Part kPart>
   __device__ void clear(int key, uint32_t full) {
-    barrierWait(sharedAddress(&shared_.staged), stagedParity_);
+    barrierWait(sharedAddress(&shared_.staged[kPart]), stagedParity_);
     stagedParity_ ^= 1;
     const int valid = length_ - key;
     unsigned char* tile = shared_.keys[tileOf(kPart)] + firstBox(kPart) * kBoxBytes;
@@ -74,7 +91,6 @@ class BoxProducer {
   const KernelArgs& args_;
   const CUtensorMap& map_;
   const int lane_;
-  const bool works_;
   int chunk_;
   uint64_t policy_;
   int request_ = 0;

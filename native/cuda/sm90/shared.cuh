@@ -37,7 +37,7 @@ __host__ __device__ constexpr int firstBox(Part part) {
 __host__ __device__ constexpr bool withRope(Part part) { return part == kEvenRight || part == kOddLeft; }
 
 /** Hardware barriers of the consumers; 0 is __syncthreads. */
-enum Signal { kConsumersMeet = 1, kEvenWeights, kOddWeights, kEvenProbabilities };
+enum Signal { kConsumersMeet = 1, kEvenReady, kOddReady };
 
 struct alignas(1024) SharedMemory {
   unsigned char q[kTileBytes];
@@ -50,11 +50,18 @@ struct alignas(1024) SharedMemory {
   float sum[2][2][kRows];
   alignas(8) uint64_t queryFull;
   uint64_t queryFree;
-  uint64_t staged;
+  /** Arrival of parts that are not ready to be used yet. */
+  uint64_t staged[kParts];
   uint64_t full[kParts];
   uint64_t free[kParts];
 };
 static_assert(sizeof(SharedMemory) <= 232448);
+
+/** Maps of the queries, [T * H][576], and of the pool where boxes are copied from it. */
+struct KernelMaps {
+  CUtensorMap queries;
+  CUtensorMap keys;
+};
 
 /** What all blocks know of a launch; device pointers as in AttentionInputs. */
 struct KernelArgs {
