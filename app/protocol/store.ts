@@ -61,6 +61,20 @@ export const progressSchema = z.strictObject({
 })
 export type Progress = z.output<typeof progressSchema>
 
+/** Items of a tile, sorted by rank, then start. */
+const tileItems = {
+  rank: i32,
+  start: f64,
+  dur: f64,
+  busy: f64,
+  wait: f64,
+  stage: u8,
+  step: i32,
+  layer: i32,
+  count: i32,
+  sources: u8,
+}
+
 export const storeMethods = {
   /** Runs in the folder of runs, newest first. */
   listRuns: { params: z.strictObject({}), result: z.array(runRef) },
@@ -71,7 +85,8 @@ export const storeMethods = {
    * `count` > 1 spans, `stage` the one with the longest share, start and duration their hull.
    * `busy` is the covered time; `wait` the time from entering a collective to the last rank's entering it, at the
    * start of a single span and summed over merged ones. `sources` has bit n set where a span's provenance is
-   * PROVENANCES[n]. All arrays have one entry an item; times in ns.
+   * PROVENANCES[n]. All arrays have one entry an item; times in ns. Spans of OUTER_STAGES, which contain others, are the
+   * items of `outer`, merged by themselves.
    */
   spanTile: {
     params: z.strictObject({
@@ -84,19 +99,14 @@ export const storeMethods = {
     result: z.strictObject({
       startNs: z.number(),
       endNs: z.number(),
-      rank: i32,
-      start: f64,
-      dur: f64,
-      busy: f64,
-      wait: f64,
-      stage: u8,
-      step: i32,
-      layer: i32,
-      count: i32,
-      sources: u8,
+      ...tileItems,
+      outer: z.strictObject(tileItems),
     }),
   },
-  /** The span of `rank` that starts at or last before `atNs` and covers it, with every column; null in a gap. */
+  /**
+   * The span of `rank` that starts at or last before `atNs` and covers it, with every column; null in a gap. Never one
+   * of OUTER_STAGES.
+   */
   spanAt: {
     params: z.strictObject({ run: runId, rank: int, atNs: z.number() }),
     result: z
@@ -137,7 +147,7 @@ export const storeMethods = {
   },
   /**
    * Median and 95th percentile of each stage's duration a layer, its share of the ranks' time, and where its
-   * durations come from.
+   * durations come from. The shares of OUTER_STAGES, whose time is that of others, are 0.
    */
   stages: {
     params: z.strictObject({ run: runId }),

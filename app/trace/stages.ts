@@ -41,6 +41,9 @@ export const STAGE_FAMILY: Readonly<Record<Stage, StageFamily>> = {
   stall: 'waiting',
 }
 
+/** Stages whose spans contain those of others of the rank: their time is none of its own, and counts in no total. */
+export const OUTER_STAGES: readonly Stage[] = ['graph_replay']
+
 /** Where a number comes from; everything that is not `measured` is labelled wherever it stands. */
 export const PROVENANCES = ['measured', 'emulated', 'scaled', 'predicted', 'imported', 'published'] as const
 export type Provenance = (typeof PROVENANCES)[number]

@@ -108,13 +108,14 @@ export class RunBundle {
 
   async #tile({ ranks, startNs, endNs, buckets }: Params<'spanTile'>): Promise<StoreResult<'spanTile'>> {
     const wanted = [...new Set(ranks)].filter((rank) => this.#isRank(rank)).sort((a, b) => a - b)
-    const tile = new TileBuilder()
-    if (endNs <= startNs) return tile.build(startNs, endNs)
-    for (const { rank, index } of await this.#spans.load(wanted)) {
-      tile.rank = rank
-      index.tile(startNs, endNs, buckets, tile)
+    const [items, outer] = [new TileBuilder(), new TileBuilder()]
+    for (const spans of endNs <= startNs ? [] : await this.#spans.load(wanted)) {
+      items.rank = spans.rank
+      outer.rank = spans.rank
+      spans.index.tile(startNs, endNs, buckets, items)
+      spans.outer.tile(startNs, endNs, buckets, outer)
     }
-    return tile.build(startNs, endNs)
+    return { startNs, endNs, ...items.build(), outer: outer.build() }
   }
 
   async #spanAt({ rank, atNs }: Params<'spanAt'>): Promise<StoreResult<'spanAt'>> {

@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { StoreParams, StoreResult } from '../../app/protocol/store.ts'
-import { PROVENANCES, type Provenance, STAGES } from '../../app/trace/stages.ts'
-import { numberOf, type PlainRow, plainRows, readColumns, textOf } from './duck.ts'
+import { OUTER_STAGES, PROVENANCES, type Provenance, STAGES } from '../../app/trace/stages.ts'
+import { numberOf, type PlainRow, plainRows, readColumns, sqlText, textOf } from './duck.ts'
 import { relation } from './sources.ts'
 
 /** The store's methods that are one look at the Parquet parts of a bundle. Units and shapes: app/protocol/store.ts. */
@@ -55,8 +55,10 @@ export const stages = async (
        string_agg(DISTINCT provenance::VARCHAR, ' ') AS sources
      FROM ${relation(bundle, 'spans')} GROUP BY stage`,
   )
-  const total = rows.reduce((sum, row) => sum + numberOf(row, 'time'), 0)
-  const share = (row: PlainRow, name: string): number => (total > 0 ? numberOf(row, name) / total : 0)
+  const isOuter = (row: PlainRow): boolean => OUTER_STAGES.some((stage) => stage === row.stage)
+  const total = rows.reduce((sum, row) => sum + (isOuter(row) ? 0 : numberOf(row, 'time')), 0)
+  const share = (row: PlainRow, name: string): number =>
+    total > 0 && !isOuter(row) ? numberOf(row, name) / total : 0
   return STAGES.flatMap((stage) =>
     rows
       .filter((row) => row.stage === stage)
@@ -161,7 +163,10 @@ export const events = async (
   }))
 }
 
-/** Every column of the span of `rank` that starts at `startNs`; the one that ends last when there are several. */
+/**
+ * Every column of the span of `rank` that starts at `startNs`, of stages that contain no others; the one that ends last
+ * when there are several.
+ */
 export const spanStartingAt = async (
   connection: DuckDBConnection,
   bundle: string,
@@ -171,6 +176,7 @@ export const spanStartingAt = async (
   const [row] = await plainRows(
     connection,
     `SELECT * FROM ${relation(bundle, 'spans')} WHERE rank = ${rank} AND start_ns = ${startNs}
+       AND stage NOT IN (${OUTER_STAGES.map(sqlText).join(', ')})
      ORDER BY dur_ns DESC LIMIT 1`,
   )
   if (row === undefined) return null

@@ -1,6 +1,6 @@
 import type { StoreResult } from '../../app/protocol/store.ts'
 
-type Tile = StoreResult<'spanTile'>
+type TileItems = StoreResult<'spanTile'>['outer']
 
 /** Collects the items of a tile rank by rank into growing typed arrays. */
 export class TileBuilder {
@@ -45,11 +45,9 @@ export class TileBuilder {
   }
 
   /** Arrays of their own exact size, since a message carries the whole buffer behind a view. */
-  build(startNs: number, endNs: number): Tile {
+  build(): TileItems {
     this.#resize(this.#length)
     return {
-      startNs,
-      endNs,
       rank: this.#rank,
       start: this.#start,
       dur: this.#dur,

@@ -10,8 +10,11 @@ import { Resizer } from './Resizer.tsx'
 import { runRows } from './run-rows.ts'
 import { useStepRows } from './use-step-rows.ts'
 
+/** From so many letters on a value is read as text and not as a number. */
+const TEXT_FROM = 48
+
 const Row = ({ row }: { readonly row: InspectorRow }) => (
-  <div className="inspector-row">
+  <div className={row.value.length < TEXT_FROM ? 'inspector-row' : 'inspector-row inspector-text'}>
     <dt>{row.label}</dt>
     <dd>
       <span className="num inspector-value selectable" title={row.copy ?? row.value}>

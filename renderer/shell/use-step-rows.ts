@@ -36,10 +36,10 @@ export const stepRows = (
       ? []
       : [
           {
-            label: 'device, untraced',
+            label: 'untraced',
             value: formatNs(untracedNs),
             copy: String(untracedNs),
-            note: 'same step, tracing off',
+            note: 'device, tracing off',
           },
         ]),
     { label: 'throughput', value: formatRate(rate), copy: String(rate), note: 'tokens/s', source },

@@ -28,8 +28,19 @@ const LAYER: readonly (readonly [stage: Stage, startNs: number, durNs: number])[
 ]
 const BETWEEN_RANKS: readonly Stage[] = ['q_all_gather', 'lse_all_gather', 'out_reduce_scatter']
 
-const spansOf = (step: number): SampleSpan[] =>
-  Array.from({ length: LAYERS }, (_, layer) =>
+/** The span of the graph, which contains the others of its step. */
+const replayOf = (step: number): SampleSpan => ({
+  start: step * STEP_NS,
+  dur: LAYERS * LAYER_NS,
+  stage: STAGES.indexOf('graph_replay'),
+  step,
+  layer: -1,
+  provenance: 'emulated',
+})
+
+const spansOf = (step: number): SampleSpan[] => [
+  replayOf(step),
+  ...Array.from({ length: LAYERS }, (_, layer) =>
     LAYER.map(([stage, start, dur], i): SampleSpan => {
       const between = BETWEEN_RANKS.includes(stage)
       return {
@@ -42,7 +53,8 @@ const spansOf = (step: number): SampleSpan[] =>
         ...(between ? { collective: (step * LAYERS + layer) * LAYER.length + i } : {}),
       }
     }),
-  ).flat()
+  ).flat(),
+]
 
 const manifest = (): Manifest => {
   const parsed = parseRunConfig({

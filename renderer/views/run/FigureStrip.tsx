@@ -41,7 +41,7 @@ export const FigureStrip = ({ figures }: { readonly figures: Figures }) => {
     figures
   const { deviceStepMs, observerCost, source } = figures
   return (
-    <div className="figures">
+    <div className={deviceStepMs === null && observerCost === null ? 'figures' : 'figures figures-more'}>
       <Figure
         label="steps"
         value={formatInt(steps)}

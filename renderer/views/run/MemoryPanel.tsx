@@ -11,29 +11,21 @@ const Components = ({ prediction }: { readonly prediction: Prediction }) => {
   const { components, totalBytes, fits } = memoryOf(prediction)
   return (
     <>
-      <dl className="run-facts" data-testid="memory-components">
-        {components.map(({ name, bytes }) => (
-          <div key={name} title={`${bytes} bytes`}>
-            <dt>{name}</dt>
-            <dd className="num">{formatBytes(bytes)}</dd>
-          </div>
-        ))}
-        <div className="memory-total" title={`${totalBytes} bytes`}>
-          <dt>together</dt>
-          <dd className="num">{formatBytes(totalBytes)}</dd>
-        </div>
-      </dl>
       <div className="memory-bar" aria-hidden="true">
         <span
           className={fits ? '' : 'memory-over'}
           style={{ width: `${Math.min(100, (100 * totalBytes) / Math.max(1, prediction.availableBytes))}%` }}
         />
       </div>
-      <p className={fits ? 'quiet' : 'run-problem'} data-testid="memory-verdict">
-        {fits
-          ? `of ${formatBytes(prediction.availableBytes)} that are free now`
-          : `does not fit: ${formatBytes(prediction.availableBytes)} are free now`}
-      </p>
+      {fits ? null : <p className="run-problem">It does not fit into what is free now.</p>}
+      <dl className="run-facts memory-parts" data-testid="memory-components">
+        {components.map(({ name, bytes }) => (
+          <div key={name} title={`${bytes} bytes`}>
+            <dt>{name.replaceAll('_', ' ')}</dt>
+            <dd className="num">{formatBytes(bytes)}</dd>
+          </div>
+        ))}
+      </dl>
     </>
   )
 }
@@ -46,9 +38,15 @@ export const MemoryPanel = ({ config }: { readonly config: RunConfig }) => {
   const name = gpu?.name ?? (machine === null ? 'CPU' : `CPU, ${machine.cpu.cores} cores`)
   return (
     <div className="derived-memory" data-testid="memory-prediction">
-      <h4>
-        Memory on {prediction === null ? 'the device' : name} <SourceBadge source="predicted" />
-      </h4>
+      <div className="memory-head">
+        <h4>Memory on {prediction === null ? 'the device' : name}</h4>
+        <SourceBadge source="predicted" />
+        {prediction === null ? null : (
+          <span className="num" data-testid="memory-verdict">
+            {formatBytes(memoryOf(prediction).totalBytes)} of {formatBytes(prediction.availableBytes)} free
+          </span>
+        )}
+      </div>
       {gpu === null ? null : <p className="quiet">{gpuText(gpu)}</p>}
       {prediction === null ? (
         <p className={refusal === null ? 'quiet' : 'run-problem'}>{refusal ?? 'The engine is asked…'}</p>

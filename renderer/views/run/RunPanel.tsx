@@ -1,7 +1,8 @@
 import { lazy, Suspense } from 'react'
-import type { RunInfo } from '../../../app/protocol/store.ts'
+import type { RunInfo, StoreResult } from '../../../app/protocol/store.ts'
 import { RUN_STATUSES } from '../../../app/trace/manifest.ts'
 import { SourceBadge } from '../../controls/SourceBadge.tsx'
+import { sourceNote } from '../../drawing/provenance.ts'
 import { FolderIcon, PauseIcon, PlayIcon, StopIcon } from '../../shell/icons.tsx'
 import { togglePause } from '../../state/run-actions.ts'
 import { endText, phaseTone, type RunState, runStateOf } from '../../state/run-state.ts'
@@ -89,6 +90,16 @@ const Machine = ({ manifest: { devices, emulated } }: Pick<RunInfo, 'manifest'>)
   </div>
 )
 
+/** Shares are of all stages together, so one that was not measured is behind each of them. */
+const ShareNote = ({ stages }: { readonly stages: StoreResult<'stages'> }) => {
+  const source = sourceNote(stages.flatMap(({ sources }) => sources))
+  return source === undefined ? null : (
+    <span className="field-unit">
+      ; shares <SourceBadge source={source} />
+    </span>
+  )
+}
+
 const fractionOf = (state: RunState, steps: number, total: number): number =>
   state.phase === 'filling' ? (state.fraction ?? 0) : total === 0 ? 0 : steps / total
 
@@ -140,6 +151,7 @@ const Measured = ({ openRun, state }: { readonly openRun: RunInfo; readonly stat
       <section className="run-part" aria-label="Stages">
         <h3>
           Stages <span className="field-unit">on one rank and layer; waiting hatched</span>
+          {stages.answer === null ? null : <ShareNote stages={stages.answer.data} />}
         </h3>
         {stages.answer === null ? (
           <p className="quiet">Stages stand here after the first step.</p>

@@ -1,5 +1,5 @@
 import type { StoreResult } from '../../../app/protocol/store.ts'
-import { STAGES } from '../../../app/trace/stages.ts'
+import { OUTER_STAGES, STAGES } from '../../../app/trace/stages.ts'
 import { SourceBadge } from '../../controls/SourceBadge.tsx'
 import { formatPercent, formatUs } from '../../drawing/format.ts'
 import { sourceNote } from '../../drawing/provenance.ts'
@@ -9,6 +9,8 @@ import { useTheme } from '../../theme/use-theme.ts'
 const ORDER: ReadonlyMap<string, number> = new Map(STAGES.map((stage, i) => [stage, i]))
 
 type Row = StoreResult<'stages'>[number]
+
+const isOuter = (stage: string): boolean => OUTER_STAGES.some((outer) => outer === stage)
 
 interface RowProps {
   readonly row: Row
@@ -40,8 +42,15 @@ const StageRow = ({ row, most, labelled }: RowProps) => {
       <td className="num" title={`${row.p95Us} µs`}>
         {formatUs(row.p95Us)}
       </td>
-      <td className="num" title={`of this ${formatPercent(row.waitShare)} waiting for other ranks`}>
-        {formatPercent(row.share)}
+      <td
+        className="num"
+        title={
+          isOuter(row.stage)
+            ? 'contains the others'
+            : `of this ${formatPercent(row.waitShare)} waiting for other ranks`
+        }
+      >
+        {isOuter(row.stage) ? '–' : formatPercent(row.share)}
       </td>
       <td className="stage-bar-cell">
         <span className="stage-bar">
@@ -60,8 +69,7 @@ const StageRow = ({ row, most, labelled }: RowProps) => {
 export const StageTable = ({ stages }: { readonly stages: readonly Row[] }) => {
   const order = (stage: string): number => ORDER.get(stage) ?? ORDER.size
   const most = Math.max(0, ...stages.map(({ share }) => share))
-  const source = sourceNote(stages.flatMap(({ sources }) => sources))
-  const labelled = source !== undefined
+  const labelled = stages.some(({ sources }) => sourceNote(sources) !== undefined)
   return (
     <table className="stage-table" data-testid="stage-table">
       <thead>
@@ -75,7 +83,7 @@ export const StageTable = ({ stages }: { readonly stages: readonly Row[] }) => {
             p95
           </th>
           <th scope="col" className="num" title="of the ranks' time">
-            share <SourceBadge source={source} />
+            share
           </th>
           <th scope="col" className="stage-bar-head" aria-label="Share of the ranks' time" />
         </tr>

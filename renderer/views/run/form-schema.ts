@@ -139,8 +139,15 @@ const unionControl = (schema: z.ZodUnion): Control => {
   return others.length === 1 && options.length > 0 ? { kind: 'either', options, other } : { kind: 'json' }
 }
 
+/** Words as the schema lists them, but numbers last: an object, which holds the words of an enum, gives them first. */
+const enumWords = (schema: z.ZodEnum): string[] => {
+  const words = schema.options.map(String)
+  const isNumber = (word: string): boolean => /^\d+$/.test(word)
+  return [...words.filter((word) => !isNumber(word)), ...words.filter(isNumber)]
+}
+
 const controlOf = (schema: z.ZodType): Control => {
-  if (schema instanceof z.ZodEnum) return { kind: 'choice', options: schema.options.map(String) }
+  if (schema instanceof z.ZodEnum) return { kind: 'choice', options: enumWords(schema) }
   if (schema instanceof z.ZodLiteral) return { kind: 'choice', options: [...schema.values].map(String) }
   if (schema instanceof z.ZodNumber) return numberControl(schema)
   if (schema instanceof z.ZodBoolean) return { kind: 'switch' }

@@ -1,3 +1,4 @@
+import { OUTER_STAGES } from '../../../app/trace/stages.ts'
 import { FactList } from '../../controls/FactList.tsx'
 import { useAnswer } from '../../state/use-answer.ts'
 import { itemFacts, spanFacts } from './facts.ts'
@@ -22,7 +23,7 @@ const REST_MS = 60
 /** Exact numbers of what is under the pointer: all columns of a span, or what was merged. */
 export const HoverCard = ({ run, item, placed, x, y, width, height }: Props) => {
   const rested = useRested(`${item.rank} ${item.startNs}`, REST_MS)
-  const single = item.count === 1 && rested
+  const single = item.count === 1 && !OUTER_STAGES.includes(item.stage) && rested
   const { answer } = useAnswer('spanAt', single ? { run, rank: item.rank, atNs: item.startNs } : null)
   const span = answer?.data
   // The answer to an earlier question belongs to another span.

@@ -1,5 +1,5 @@
 import { memo } from 'react'
-import type { Stage } from '../../../app/trace/stages.ts'
+import { OUTER_STAGES, type Stage } from '../../../app/trace/stages.ts'
 import { SourceBadge } from '../../controls/SourceBadge.tsx'
 import { formatPercent } from '../../drawing/format.ts'
 import { stageColour } from '../../theme/colours.ts'
@@ -19,6 +19,8 @@ interface Props {
   readonly toggle: (stage: Stage) => void
 }
 
+const isOuter = (stage: Stage): boolean => OUTER_STAGES.includes(stage)
+
 /** The stages of the run with their share of the ranks' time; a click dims one. */
 export const Legend = memo(({ stages, dimmed, toggle }: Props) => {
   const theme = useTheme()
@@ -30,12 +32,12 @@ export const Legend = memo(({ stages, dimmed, toggle }: Props) => {
           type="button"
           className="timeline-stage"
           aria-pressed={!dimmed.has(stage)}
-          title={`${stage}: ${formatPercent(share)} of the ranks' time${waitShare > 0 ? `, ${formatPercent(waitShare)} of it waiting` : ''}${source === undefined ? '' : `, ${source}`}. Click to ${dimmed.has(stage) ? 'show' : 'dim'}.`}
+          title={`${stage}: ${isOuter(stage) ? 'contains the others, along the top of a lane' : `${formatPercent(share)} of the ranks' time`}${waitShare > 0 ? `, ${formatPercent(waitShare)} of it waiting` : ''}${source === undefined ? '' : `, ${source}`}. Click to ${dimmed.has(stage) ? 'show' : 'dim'}.`}
           onClick={() => toggle(stage)}
         >
           <span className="timeline-swatch" style={{ background: stageColour(stage, theme) }} />
           {stage}
-          <span className="num">{formatPercent(share)}</span>
+          {isOuter(stage) ? null : <span className="num">{formatPercent(share)}</span>}
           <SourceBadge source={source} />
         </button>
       ))}

@@ -1,10 +1,10 @@
 import { STAGES, type Stage } from '../../../app/trace/stages.ts'
 import { stageColour, stageHatched, stageInk, type Theme } from '../../theme/colours.ts'
-import { type Lanes, laneTop } from './lanes.ts'
+import { type Lanes, laneTop, outerTrack } from './lanes.ts'
 import { type TimeRange, xOfTime } from './range.ts'
 import { type LaneLine, type Rgb, rgbOf, SpanRaster } from './raster.ts'
 import type { Scene } from './scene.ts'
-import { firstOfRank, type TilePiece } from './tiles.ts'
+import { firstOfRank, type TileItems } from './tiles.ts'
 
 /** How much of its colour a dimmed stage keeps. */
 const DIMMED = 0.14
@@ -73,14 +73,22 @@ const rasterise = (scene: Scene, plate: Plate, dpr: number, paint: Paint, hatch:
     const top = Math.round(laneTop(rank, lanes) * dpr)
     const bottom = Math.round((laneTop(rank, lanes) + lanes.laneHeight) * dpr)
     if (bottom <= lanes.rulerHeight * dpr || top >= raster.height) continue
-    for (const piece of scene.pieces) addPiece(piece, rank, scene, raster.line, dpr, paint, labels)
-    raster.put(Math.max(top, Math.round(lanes.rulerHeight * dpr)), bottom, hatch)
+    const shownTop = Math.max(top, Math.round(lanes.rulerHeight * dpr))
+    for (const { tile, range } of scene.pieces)
+      addItems(tile, range, rank, scene, raster.line, dpr, paint, labels)
+    raster.put(shownTop, bottom, hatch)
+    if (!scene.pieces.some(({ tile }) => tile.outer.rank.includes(rank))) continue
+    for (const { tile, range } of scene.pieces)
+      addItems(tile.outer, range, rank, scene, raster.line, dpr, paint, [])
+    raster.put(shownTop, top + Math.round(outerTrack(lanes) * dpr), hatch)
   }
   return labels
 }
 
-const addPiece = (
-  { tile, range }: TilePiece,
+/** Adds the items of a rank over `range`, and labels where there is room. */
+const addItems = (
+  tile: TileItems,
+  range: TimeRange,
   rank: number,
   scene: Scene,
   line: LaneLine,

@@ -1,5 +1,5 @@
 import type { StoreResult } from '../../../app/protocol/store.ts'
-import { STAGES } from '../../../app/trace/stages.ts'
+import { OUTER_STAGES, STAGES } from '../../../app/trace/stages.ts'
 import { formatBytes, formatInt, formatNs, formatPercent, formatRate } from '../../drawing/format.ts'
 import { sourceNote } from '../../drawing/provenance.ts'
 import type { HoveredItem } from './scene.ts'
@@ -117,11 +117,12 @@ export const areaFacts = (
   ranks: number,
   placed?: string,
 ): SpanFact[] => {
-  const total = rows.reduce((sum, row) => sum + row.totalNs, 0)
+  const own = rows.filter(({ stage }) => !OUTER_STAGES.some((outer) => outer === stage))
+  const total = own.reduce((sum, row) => sum + row.totalNs, 0)
   const waiting = rows.reduce((sum, row) => sum + row.waitNs, 0)
   /** Share of the ranks' time in the area. */
   const ofRanks = (ns: number): string => formatPercent(ns / Math.max(1, durNs * ranks))
-  const sources = rows.flatMap((row) => row.provenance.split(', '))
+  const sources = own.flatMap((row) => row.provenance.split(', '))
   return [
     ...from([placed ?? 'measured'], [fact('time', formatNs(durNs), durNs)]),
     fact('ranks', String(ranks), ranks),

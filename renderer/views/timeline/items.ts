@@ -1,14 +1,14 @@
 import { STAGES } from '../../../app/trace/stages.ts'
 import { sourcesOfBits } from '../../drawing/provenance.ts'
-import { type Lanes, rankAtY } from './lanes.ts'
+import { isOnOuterTrack, type Lanes, rankAtY } from './lanes.ts'
 import { type TimeRange, timeAtX } from './range.ts'
 import type { HoveredItem } from './scene.ts'
-import { firstOfRank, itemAt, type SpanTile, type TilePiece } from './tiles.ts'
+import { firstOfRank, itemAt, type TileItems, type TilePiece } from './tiles.ts'
 
 /** Pixels beside a thin span that still hit it. */
 const SLACK_PX = 2
 
-const itemOf = (tile: SpanTile, i: number): HoveredItem | null => {
+const itemOf = (tile: TileItems, i: number): HoveredItem | null => {
   const stage = STAGES[tile.stage[i] ?? 0]
   if (stage === undefined) return null
   return {
@@ -40,6 +40,10 @@ export const itemAtPoint = (
   const slack = (SLACK_PX * (range.endNs - range.startNs)) / Math.max(1, width)
   const piece = pieces.find((p) => ns >= p.range.startNs && ns < p.range.endNs)
   if (piece === undefined) return null
+  if (isOnOuterTrack(y, rank, lanes)) {
+    const outer = itemAt(piece.tile.outer, rank, ns, slack)
+    if (outer >= 0) return itemOf(piece.tile.outer, outer)
+  }
   const i = itemAt(piece.tile, rank, ns, slack)
   return i < 0 ? null : itemOf(piece.tile, i)
 }

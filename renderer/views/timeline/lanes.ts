@@ -37,6 +37,12 @@ export const lanesOf = (height: number, ranks: number, scroll: number): Lanes =>
 export const laneTop = (rank: number, lanes: Lanes): number =>
   lanes.rulerHeight + lanes.laneGap + rank * (lanes.laneHeight + lanes.laneGap) - lanes.scroll
 
+/** Height of the track along the top of a lane for spans that contain others. */
+export const outerTrack = ({ laneHeight }: Lanes): number => (laneHeight >= 24 ? 5 : 3)
+
+export const isOnOuterTrack = (y: number, rank: number, lanes: Lanes): boolean =>
+  y - laneTop(rank, lanes) < outerTrack(lanes)
+
 /** The scroll at which the lane of `rank` is wholly seen, changed only as far as needed. */
 export const scrollToLane = (rank: number, lanes: Lanes, height: number): number => {
   const top = laneTop(rank, lanes)

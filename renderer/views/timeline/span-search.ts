@@ -1,5 +1,5 @@
 import type { StoreResult } from '../../../app/protocol/store.ts'
-import { STAGES } from '../../../app/trace/stages.ts'
+import { OUTER_STAGES, STAGES } from '../../../app/trace/stages.ts'
 import { request } from '../../state/store-client.ts'
 import { type Span, waitOf } from './facts.ts'
 import type { HoveredItem } from './scene.ts'
@@ -8,6 +8,7 @@ import type { HoveredItem } from './scene.ts'
 export const neighbourSql = (rank: number, startNs: number, direction: 1 | -1): string => {
   const [compare, order] = direction === 1 ? ['>', 'ASC'] : ['<', 'DESC']
   return `SELECT start_ns FROM spans WHERE rank = ${Math.trunc(rank)} AND start_ns ${compare} ${Math.trunc(startNs)}
+AND stage NOT IN (${OUTER_STAGES.map((stage) => `'${stage}'`).join(', ')})
 ORDER BY start_ns ${order} LIMIT 1`
 }
 

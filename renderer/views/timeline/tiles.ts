@@ -3,6 +3,9 @@ import type { TimeRange } from './range.ts'
 
 export type SpanTile = StoreResult<'spanTile'>
 
+/** The items of a tile, or those of its spans that contain others. */
+export type TileItems = SpanTile['outer']
+
 /** Parts into which a tile is merged at most; the tile's length is this many times its resolution. */
 export const TILE_BUCKETS = 256
 
@@ -36,8 +39,8 @@ export const tilesOver = (range: TimeRange, level: number): TileKey[] => {
   return Array.from({ length: last - first + 1 }, (_, i) => ({ level, index: first + i }))
 }
 
-/** Bytes that a tile holds: four 4-byte columns, four 8-byte ones and one of 1 byte. */
-const bytesOf = (tile: SpanTile): number => tile.rank.length * 49 + 500
+/** Bytes that a tile holds: an item has four 4-byte columns, four 8-byte ones and two of 1 byte. */
+const bytesOf = (tile: SpanTile): number => (tile.rank.length + tile.outer.rank.length) * 50 + 500
 
 /** A tile, of which only the part in `range` is to be drawn. */
 export interface TilePiece {
@@ -120,7 +123,7 @@ export class TileCache {
 }
 
 /** First item of `rank`: tiles are sorted by rank, then start. */
-export const firstOfRank = (tile: SpanTile, rank: number): number => {
+export const firstOfRank = (tile: TileItems, rank: number): number => {
   let [low, high] = [0, tile.rank.length]
   while (low < high) {
     const middle = (low + high) >> 1
@@ -131,7 +134,7 @@ export const firstOfRank = (tile: SpanTile, rank: number): number => {
 }
 
 /** Index of the item of `rank` under `ns`, allowing `slackNs` beside thin ones; -1 in a gap. */
-export const itemAt = (tile: SpanTile, rank: number, ns: number, slackNs: number): number => {
+export const itemAt = (tile: TileItems, rank: number, ns: number, slackNs: number): number => {
   const begin = firstOfRank(tile, rank)
   const end = firstOfRank(tile, rank + 1)
   let best = -1

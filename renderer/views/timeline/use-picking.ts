@@ -1,4 +1,5 @@
 import { useRef } from 'react'
+import { OUTER_STAGES } from '../../../app/trace/stages.ts'
 import { useSelection } from '../../state/selection.ts'
 import { itemAtTime, neighbourOf } from './items.ts'
 import type { TimeRange } from './range.ts'
@@ -63,6 +64,9 @@ export const usePicking = ({ run, ranks, pieces, selected, reveal, onRank, onTro
   return {
     pickAt: (on, ns, item) => {
       asked.current++
+      // It contains others, one of which begins with it: only its place is selected.
+      if (item !== null && OUTER_STAGES.includes(item.stage))
+        return select({ rank: item.rank, step: item.step, timeNs: null })
       if (item !== null && item.count === 1) return take(item)
       select({ rank: on, timeNs: null })
       if (item !== null) takeFound(spanAt(run, item.rank, Math.round(ns)), false)

@@ -42,6 +42,18 @@ describe('the form made from the schema', () => {
     })
     expect(fieldAt('parallel', 'comm').control).toEqual({ kind: 'choice', options: ['ag_rs', 'a2a', 'p2p'] })
     expect(fieldAt('parallel', 'replicateQ').control).toEqual({ kind: 'switch' })
+    expect(fieldAt('engine', 'lseBase').control).toEqual({ kind: 'choice', options: ['e', '2'] })
+    expect(fieldAt('cache', 'kvDtype').control).toEqual({
+      kind: 'choice',
+      options: ['fp32', 'bf16', 'fp8', 'fp8_ds_mla'],
+    })
+    expect(fieldAt('workload', 'topk')).toMatchObject({ optional: true, control: { kind: 'number', min: 1 } })
+    for (const key of ['graph', 'rowStats', 'observer'])
+      expect(fieldAt('engine', key).control).toEqual({ kind: 'switch' })
+    expect(fieldAt('engine', 'restOfLayer')).toMatchObject({
+      fallback: 0,
+      control: { kind: 'either', options: ['model'], other: { kind: 'number', min: 0 } },
+    })
     expect(fieldAt('model', 'softmaxScale')).toMatchObject({ optional: true, control: { integer: false } })
     expect(fieldAt('serving', 'backend').control).toEqual({ kind: 'text', maxLength: 64 })
   })

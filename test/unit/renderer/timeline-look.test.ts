@@ -1,8 +1,10 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { STAGES } from '../../../app/trace/stages.ts'
 import { areaFacts, areaRows, areaSql } from '../../../renderer/views/timeline/facts.ts'
-import { lanesOf, laneTop, scrollToLane } from '../../../renderer/views/timeline/lanes.ts'
+import { itemAtPoint } from '../../../renderer/views/timeline/items.ts'
+import { lanesOf, laneTop, outerTrack, scrollToLane } from '../../../renderer/views/timeline/lanes.ts'
 import { layerStarts } from '../../../renderer/views/timeline/layer-starts.ts'
 import { FIRST_LOOK, type Look, toggledMark, toggledStage } from '../../../renderer/views/timeline/look.ts'
 import { itemOfSpan, neighbourSql, onlyNumber } from '../../../renderer/views/timeline/span-search.ts'
@@ -77,6 +79,19 @@ describe('the lanes', () => {
   })
 })
 
+const NO_ITEMS: SpanTile['outer'] = {
+  rank: new Int32Array(),
+  start: new Float64Array(),
+  dur: new Float64Array(),
+  busy: new Float64Array(),
+  wait: new Float64Array(),
+  stage: new Uint8Array(),
+  step: new Int32Array(),
+  layer: new Int32Array(),
+  count: new Int32Array(),
+  sources: new Uint8Array(),
+}
+
 /** Items of rank 0 as [start, dur, layer, count]. */
 const tileOf = (items: readonly (readonly [number, number, number, number])[]): SpanTile => ({
   startNs: 0,
@@ -91,6 +106,7 @@ const tileOf = (items: readonly (readonly [number, number, number, number])[]): 
   layer: Int32Array.from(items, (i) => i[2]),
   count: Int32Array.from(items, (i) => i[3]),
   sources: new Uint8Array(items.length).fill(1),
+  outer: NO_ITEMS,
 })
 
 describe('the ruler of layers', () => {
@@ -128,8 +144,12 @@ describe('the ruler of layers', () => {
 
 describe('looking for spans', () => {
   it('asks for the nearest start in the given direction', () => {
-    expect(neighbourSql(3, 500, 1)).toMatch(/rank = 3 AND start_ns > 500\s+ORDER BY start_ns ASC LIMIT 1/)
-    expect(neighbourSql(3, 500, -1)).toMatch(/start_ns < 500\s+ORDER BY start_ns DESC LIMIT 1/)
+    expect(neighbourSql(3, 500, 1)).toMatch(
+      /rank = 3 AND start_ns > 500\nAND stage NOT IN \('graph_replay'\)\s+ORDER BY start_ns ASC LIMIT 1/,
+    )
+    expect(neighbourSql(3, 500, -1)).toMatch(
+      /start_ns < 500\nAND stage NOT IN \('graph_replay'\)\s+ORDER BY start_ns DESC LIMIT 1/,
+    )
   })
 
   it('reads numbers that came as text, and none at the end of the run', () => {
@@ -154,6 +174,46 @@ describe('looking for spans', () => {
     }
     expect(itemOfSpan(0, span)).toBeNull()
     expect(itemOfSpan(0, { ...span, stage: 3, enterNs: 0, lastEnterNs: 1 })).toMatchObject({ waitNs: 1 })
+  })
+})
+
+describe('a graph replay, which contains other spans', () => {
+  const stage = STAGES.indexOf('graph_replay')
+  const items = tileOf([
+    [0, 400, 0, 1],
+    [500, 400, 0, 1],
+  ])
+  const replay = tileOf([[0, 1000, -1, 1]])
+  const pieces = [
+    {
+      tile: { ...items, outer: { ...replay, stage: Uint8Array.of(stage) } },
+      range: { startNs: 0, endNs: 1000 },
+    },
+  ]
+  const lanes = lanesOf(400, 2, 0)
+  const at = (x: number, y: number) =>
+    itemAtPoint(x, laneTop(0, lanes) + y, 1000, { startNs: 0, endNs: 1000 }, lanes, pieces)
+
+  it('is met on the track along the top of its lane, and nowhere else', () => {
+    expect(at(450, 1)).toMatchObject({ stage: 'graph_replay', durNs: 1000 })
+    expect(at(100, 1)?.stage).toBe('graph_replay')
+    expect(at(100, outerTrack(lanes) + 1)).toMatchObject({ stage: 'metadata', durNs: 400 })
+    expect(at(450, outerTrack(lanes) + 1)).toBeNull()
+  })
+
+  it('adds nothing to the total of an area', () => {
+    const rows = areaRows({
+      columns: ['stage', 'spans', 'total', 'waiting', 'provenance'],
+      rows: [
+        ['graph_replay', '1', 1000, null, 'emulated'],
+        ['decode_attn', '1', 800, null, 'measured'],
+      ],
+      truncated: false,
+    })
+    const facts = areaFacts(rows, 1000, 1)
+    expect(facts.find((f) => f.label === 'in spans')).toMatchObject({ copy: '800' })
+    expect(facts.find((f) => f.label === 'in spans')?.source).toBeUndefined()
+    expect(facts.find((f) => f.label === 'graph_replay')).toMatchObject({ copy: '1000', source: 'emulated' })
   })
 })
 

@@ -33,6 +33,19 @@ const ranges = fc
   .tuple(fc.double({ min: 0, max: 1e9, noNaN: true }), fc.double({ min: MIN_SPAN_NS, max: 1e9, noNaN: true }))
   .map(([startNs, span]) => clampedRange({ startNs, endNs: startNs + span }, WHOLE))
 
+const NO_ITEMS: SpanTile['outer'] = {
+  rank: new Int32Array(),
+  start: new Float64Array(),
+  dur: new Float64Array(),
+  busy: new Float64Array(),
+  wait: new Float64Array(),
+  stage: new Uint8Array(),
+  step: new Int32Array(),
+  layer: new Int32Array(),
+  count: new Int32Array(),
+  sources: new Uint8Array(),
+}
+
 /** A tile of spans given as rank, start, duration, stage; sorted as the store sorts. */
 const tileOf = (
   spans: readonly (readonly [number, number, number, number?])[],
@@ -51,6 +64,7 @@ const tileOf = (
     layer: new Int32Array(sorted.length),
     count: new Int32Array(sorted.length).fill(1),
     sources: new Uint8Array(sorted.length).fill(1),
+    outer: NO_ITEMS,
   }
 }
 

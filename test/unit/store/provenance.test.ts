@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Progress, storeMethods, storeReplySchema } from '../../../app/protocol/store.ts'
-import { PROVENANCES } from '../../../app/trace/stages.ts'
+import { PROVENANCES, STAGES } from '../../../app/trace/stages.ts'
 import { portPair } from '../../../main/process/port.ts'
 import { readManifest } from '../../../main/store/manifest-file.ts'
 import { Store } from '../../../main/store/store.ts'
@@ -76,6 +76,26 @@ describe('what was not measured as it is shown', () => {
     )
     expect([...(await tile(2)).sources]).toEqual([measured, emulated])
     expect([...(await tile(1)).sources]).toEqual([(measured ?? 0) | (emulated ?? 0)])
+  })
+
+  it('is not hidden by a graph replay, which contains the other spans and has a track of its own', async () => {
+    const engine = await inTurn()
+    const replay = { start: 0, dur: 1_000_000, stage: STAGES.indexOf('graph_replay'), layer: -1 }
+    engine.chunk(spanChunk(0, [{ ...replay, provenance: 'emulated' }]))
+    engine.end()
+    await engine.reply('closed')
+    const tile = storeMethods.spanTile.result.parse(
+      await store.request('spanTile', { run, ranks: [0], startNs: 0, endNs: 1_000_000, buckets: 1 }),
+    )
+    expect({ stage: [...tile.stage], count: [...tile.count] }).toEqual({ stage: [ATTENTION], count: [2] })
+    expect({ start: [...tile.outer.start], dur: [...tile.outer.dur] }).toEqual({
+      start: [0],
+      dur: [1_000_000],
+    })
+    expect((await store.request('spanAt', { run, rank: 0, atNs: 0 }))?.stage).toBe(ATTENTION)
+    const stages = await store.request('stages', { run })
+    expect(stages.reduce((sum, s) => sum + s.share, 0)).toBeCloseTo(1)
+    expect(stages.find((s) => s.stage === 'graph_replay')).toMatchObject({ share: 0, p50Us: 1000 })
   })
 
   it('is said in the summary, stage by stage', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type TraceMessage, type TraceReply, traceReplySchema } from '../../../app/protocol/engine.ts'
 import { type RunConfig, type RunConfigInput, runConfigSchema } from '../../../app/run/config.ts'
 import type { Manifest } from '../../../app/trace/manifest.ts'
-import { PROVENANCES, type Provenance, STAGES } from '../../../app/trace/stages.ts'
+import { OUTER_STAGES, PROVENANCES, type Provenance, STAGES } from '../../../app/trace/stages.ts'
 import type { TraceChunk } from '../../../app/trace/tables.ts'
 import { type Port, portPair } from '../../../main/process/port.ts'
 
@@ -153,12 +153,17 @@ export const eventChunk = (messages: readonly string[]): TraceChunk => ({
   },
 })
 
+/** Codes of stages whose spans follow each other. */
+const FOLLOWING = STAGES.filter((stage) => !OUTER_STAGES.includes(stage)).map((stage) =>
+  STAGES.indexOf(stage),
+)
+
 /** `count` spans back to back, stages in turn. */
 export const evenSpans = (count: number, dur = 10): SampleSpan[] =>
   Array.from({ length: count }, (_, i) => ({
     start: i * dur,
     dur,
-    stage: i % STAGES.length,
+    stage: FOLLOWING[i % FOLLOWING.length] ?? 0,
     step: Math.floor(i / 100),
     layer: i % 4,
   }))
