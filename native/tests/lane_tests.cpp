@@ -147,6 +147,28 @@ void hullsLeaveOutBlocksThatDidNotRun() {
   EXPECT(cuda::hullOf(stamps.data()).begin == 60 && cuda::hullOf(stamps.data()).end == 90);
 }
 
+void costsFollowTheKeysThatKernelsSaw() {
+  Config config = twoRanks(Comm::agRs);
+  config.contextLens = {3, 0};
+  config.rowStats = false;
+  config.kvType = KvType::fp8;
+  RunState state(config, {1, 1, 1});
+  state.frame.before[0] = 3;
+  state.frame.after[0] = 4;
+  state.frame.before[1] = 0;
+  state.frame.after[1] = 1;
+  const int32_t lengths[] = {2, 0};
+  const int32_t bounds[] = {2, 0};
+  const auto cost = [&](Stage stage) { return cuda::costOf(state, {0, stage, 1}, {lengths, bounds}); };
+  EXPECT(cost(Stage::decodeAttn).bytes == 2 * 576);
+  EXPECT(cost(Stage::decodeAttn).flops == 2 * 2 * (576 + 512) * 2);
+  // Rank 1 owns token 3 of the first request, and not token 0 of the second.
+  EXPECT(cost(Stage::kvAppend).bytes == 576);
+  // One row sees no key.
+  EXPECT(cost(Stage::neutralize).bytes == 2 * (512 * 2 + 4));
+  EXPECT(cost(Stage::lseAllGather).bytes == 2 * 2 * 4);
+}
+
 }  // namespace
 
 void lanes() {
@@ -155,6 +177,7 @@ void lanes() {
   anAllToAllPacksThenExchanges();
   aCombineBeginsWhereAttendingEnds();
   hullsLeaveOutBlocksThatDidNotRun();
+  costsFollowTheKeysThatKernelsSaw();
 }
 
 }  // namespace dcpscope::tests

@@ -20,6 +20,13 @@ int64_t ownedTokens(const RunState& state, int rank) {
   return owned;
 }
 
+/** Query rows that are read for statistics, or written because they see no key. */
+int64_t neutralizedRows(const RunState& state, const SeenKeys& seen) {
+  int64_t rows = 0;
+  for (int t = 0; t < state.shape.tokens; ++t) rows += state.config.rowStats || seen.bounds[t] == 0 ? 1 : 0;
+  return rows;
+}
+
 Cost attention(const RunState& state, const SeenKeys& seen) {
   const Config& c = state.config;
   const Shape& s = state.shape;
@@ -51,7 +58,8 @@ Cost costOf(const RunState& state, const Work& work, const SeenKeys& seen) {
     case Stage::decodeAttn:
       return attention(state, seen);
     case Stage::neutralize:
-      return {rows * s.valueDim * s.valueBytes + rows * 4, 0};
+      return {neutralizedRows(state, seen) * c.heads * (static_cast<int64_t>(s.valueDim) * s.valueBytes + 4),
+              0};
     case Stage::lseAllGather:
       return {rows * 4 * others, 0};
     case Stage::lseCorrect:
