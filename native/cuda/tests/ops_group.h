@@ -30,7 +30,8 @@ struct RandomGroup {
 inline Ownership randomOwnership(Random& random) {
   Ownership own{};
   own.ranks = static_cast<int>(random.integer(1, 16));
-  own.rank = static_cast<int>(random.integer(0, own.ranks - 1));
+  // The last rank is the one that a careless modulo gives the id -1.
+  own.rank = random.chance(0.3) ? own.ranks - 1 : static_cast<int>(random.integer(0, own.ranks - 1));
   own.interleave = random.pick({1, 4, 16});
   own.pageSize = own.interleave * static_cast<int>(random.integer(1, 8));
   return own;
