@@ -2,9 +2,11 @@ import { SourceBadge } from '../controls/SourceBadge.tsx'
 import { formatInt } from '../drawing/format.ts'
 import { withSource } from '../drawing/provenance.ts'
 import { runStateOf } from '../state/run-state.ts'
+import { useSelection } from '../state/selection.ts'
 import { useSession } from '../state/session.ts'
+import { useView } from '../state/view.ts'
 import { CopyButton } from './CopyButton.tsx'
-import { type InspectorRow, useInspectorContent } from './Inspector.tsx'
+import { type InspectorRow, sectionsFor, useInspectorContent } from './Inspector.tsx'
 import { INSPECTOR, useLayout } from './layout.ts'
 import { Resizer } from './Resizer.tsx'
 import { runRows } from './run-rows.ts'
@@ -43,14 +45,18 @@ const Rows = ({ title, rows }: { readonly title: string; readonly rows: readonly
   </section>
 )
 
-/** Everything about the selection, as the shown view says it, above the facts of the selected step and the open run. */
+/** Everything about the selection, as the views say it, above the facts of the selected step and the open run. */
 export const InspectorPanel = () => {
-  const { title, rows } = useInspectorContent()
+  const sections = useInspectorContent((s) => s.sections)
+  const view = useView((s) => s.view)
+  const selection = useSelection()
   const { inspectorWidth, resizeInspector } = useLayout()
   const openRun = useSession((s) => s.openRun)
+  const openId = useSession((s) => s.openId)
   const phase = useSession((s) => runStateOf(s)?.phase)
   const step = useStepRows(openRun)
   const facts = openRun === null ? [] : runRows(openRun, phase ?? openRun.manifest.status)
+  const shown = sectionsFor(sections, view, openId, selection)
   return (
     <aside
       className="inspector"
@@ -66,10 +72,12 @@ export const InspectorPanel = () => {
         onChange={resizeInspector}
       />
       <div className="inspector-body">
-        {rows === null || rows.length === 0 ? null : <Rows title={title} rows={rows} />}
+        {shown.map(({ view: of, title, rows }) => (
+          <Rows key={of} title={title} rows={rows} />
+        ))}
         {step.length === 0 ? null : <Rows title="Step" rows={step} />}
         {facts.length === 0 ? null : <Rows title="Run" rows={facts} />}
-        {(rows === null || rows.length === 0) && facts.length === 0 ? (
+        {shown.length === 0 && facts.length === 0 ? (
           <p className="inspector-none">
             Select a step, span, token or row in any view; its exact values stand here.
           </p>

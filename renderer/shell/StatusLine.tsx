@@ -86,6 +86,7 @@ const Messages = () => {
               Clear
             </button>
           </div>
+          {messages.length === 0 ? <p className="messages-none quiet">Nothing was said yet.</p> : null}
           <ol>
             {[...messages].reverse().map((message) => (
               <MessageLine key={message.id} message={message} />

@@ -1,10 +1,10 @@
+import type { RunConfig } from '../../app/run/config.ts'
+import { deviceOf } from '../../app/run/engine-config.ts'
 import type { CudaInfo, Gpu, Machine } from '../../app/run/machine.ts'
 
 /** A device that a configuration can name, and why the engine cannot use it here; null when it can. */
 export interface DeviceChoice {
   readonly device: 'auto' | 'cpu' | 'cuda'
-  /** What it stands for on this machine. */
-  readonly what: string
   readonly barred: string | null
 }
 
@@ -26,17 +26,18 @@ export const gpuOf = (machine: Machine | null): Gpu | null => {
 }
 
 const cpuText = (machine: Machine | null): string =>
-  machine === null ? 'CPU' : `CPU, ${machine.cpu.cores} cores, ${machine.cpu.simd}`
+  machine === null ? 'CPU' : `CPU, ${machine.cpu.cores} ${machine.cpu.cores === 1 ? 'core' : 'cores'}`
 
-/** What each device of the configuration means on this machine. */
-export const deviceChoices = (machine: Machine | null): readonly DeviceChoice[] => {
-  const gpu = gpuOf(machine)
-  return [
-    { device: 'auto', what: gpu?.name ?? cpuText(machine), barred: null },
-    { device: 'cpu', what: cpuText(machine), barred: null },
-    { device: 'cuda', what: gpu?.name ?? 'no GPU', barred: whyNoGpu(machine) },
-  ]
-}
+/** The device that a run of `config` takes on this machine, in words. */
+export const runsOn = (config: RunConfig, machine: Machine | null): string =>
+  deviceOf(config, machine?.cuda?.available) === 'cuda' ? (gpuOf(machine)?.name ?? 'a GPU') : cpuText(machine)
+
+/** The devices that a configuration can name, on this machine. */
+export const deviceChoices = (machine: Machine | null): readonly DeviceChoice[] => [
+  { device: 'auto', barred: null },
+  { device: 'cpu', barred: null },
+  { device: 'cuda', barred: whyNoGpu(machine) },
+]
 
 const GIB = 2 ** 30
 
@@ -44,4 +45,4 @@ const GIB = 2 ** 30
 export const gpuText = (gpu: Gpu): string =>
   `compute capability ${gpu.computeCapability}, ${gpu.multiprocessors} multiprocessors, ` +
   `${(gpu.freeBytes / GIB).toFixed(1)} of ${(gpu.memoryBytes / GIB).toFixed(1)} GiB free, ` +
-  `driver ${gpu.driverVersion}`
+  `CUDA ${gpu.driverVersion}${gpu.driver === undefined ? '' : `, driver ${gpu.driver}`}`

@@ -87,7 +87,11 @@ export const useSession = create<Session>((set, get) => {
         const info = await request('runInfo', { run: id })
         if (get().openId === id && question > taken) {
           taken = question
+          const { openRun, desktop } = get()
           set({ openRun: info, error: null })
+          // Not of a run of this session, which is told of in other words. Puts an error of an earlier try behind.
+          if (openRun === null && desktop?.activeRun?.id !== id && desktop?.lastRun?.id !== id)
+            tell('info', `Opened ${info.manifest.name}.`)
         }
       } catch (error) {
         const { openId, desktop } = get()

@@ -28,6 +28,37 @@ test('the configuration is copied as JSON that runs', async ({ desk: { app, page
   expect(await invoke(page, 'startRun', { config: JSON.parse(await copied()) })).toMatchObject({ ok: true })
 })
 
+test('a sparse run over a quantised cache is set up in the form and passes its check', async ({
+  desk: { page },
+}) => {
+  await waitReady(page, 'engine')
+  await field(page, 'cache.kvDtype').selectOption('fp8_ds_mla')
+  const workload = page.getByRole('region', { name: 'Workload' })
+  await workload.getByRole('button', { name: /^more/ }).click()
+  await field(page, 'workload.topk').fill('64')
+  await field(page, 'workload.steps').fill('3')
+  await page.getByTestId('run-start').click()
+  await expect(page.getByTestId('run-status')).toHaveText('complete', { timeout: 30_000 })
+  await expect(page.locator('.figure', { has: page.getByTestId('run-checked-rows') })).toContainText(
+    'check passed',
+  )
+})
+
+test('the rest of a layer is a number of bytes or what the model has, and graphs need a GPU', async ({
+  desk: { page },
+}) => {
+  await waitReady(page, 'engine')
+  await page.getByTestId('preset').selectOption('deepseek-v3')
+  await field(page, 'engine.restOfLayer').selectOption('model')
+  await expect(page.getByTestId('form-issues')).toHaveCount(0)
+  await field(page, 'engine.device').getByRole('button', { name: 'cpu' }).click()
+  await field(page, 'engine.graph').click()
+  await expect(page.getByTestId('form-issues')).toContainText('engine.graph')
+  await expect(page.locator('[data-path="engine.graph"]').getByRole('alert')).toContainText('needs a GPU')
+  await field(page, 'engine.graph').click()
+  await expect(page.getByTestId('form-issues')).toHaveCount(0)
+})
+
 test('the main process refuses what the form would not let through', async ({ desk: { page, dataDir } }) => {
   await waitReady(page, 'engine')
   for (const [config, path, message] of [

@@ -4,7 +4,7 @@ import { parseRunConfig } from '../../app/run/parse.ts'
 import type { Manifest } from '../../app/trace/manifest.ts'
 import { STAGES, type Stage } from '../../app/trace/stages.ts'
 import { Store } from '../../main/store/store.ts'
-import { fakeEngine, rowChunk, type SampleSpan, spanChunk, stepChunk } from '../unit/store/sample.ts'
+import { fakeEngine, type SampleSpan, spanChunk, stepChunk } from '../unit/store/sample.ts'
 
 export const RANKS = 4
 export const STEPS = 12
@@ -87,10 +87,7 @@ export const writeGpuBundle = async (dataDir: string): Promise<string> => {
   store.attachEngine(engine.storeEnd)
   engine.begin(bundle, manifest())
   const steps = Array.from({ length: STEPS }, (_, step) => step)
-  for (let rank = 0; rank < RANKS; rank++) {
-    engine.chunk(spanChunk(rank, steps.flatMap(spansOf)))
-    engine.chunk(rowChunk(rank, 0, 0, 8))
-  }
+  for (let rank = 0; rank < RANKS; rank++) engine.chunk(spanChunk(rank, steps.flatMap(spansOf)))
   const source = {
     provenance: 'emulated',
     deviceNs: 3_800_000n,

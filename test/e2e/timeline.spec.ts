@@ -116,6 +116,10 @@ test('a click on a span selects its step and rank everywhere', async ({ desk: { 
   await expect(page.getByTestId('step-range')).toHaveValue(String(row.step))
   await showView(page, 'ownership')
   await expect(page.getByTestId(`ownership-length-${row.rank}`)).toHaveAttribute('aria-pressed', 'true')
+  const span = page.getByTestId('inspector').getByRole('region', { name: 'Span' })
+  await expect(span).toContainText(formatNs(Number(row.dur_ns)))
+  await page.getByTestId('crumb-timeNs').click()
+  await expect(span).toHaveCount(0)
   await expect(page.getByTestId('ownership-step')).toHaveValue(String(row.step))
 })
 

@@ -47,6 +47,25 @@ test('a second start hands its bundle to the first window and ends', async ({ de
   rmSync(folder, { recursive: true })
 })
 
+test('the history of messages says when there is none, and an error is not the newest after a success', async ({
+  desk,
+}) => {
+  const { app, page, dataDir } = desk
+  await page.getByTestId('messages').click()
+  await expect(page.locator('.messages')).toContainText('Nothing was said yet.')
+  await page.keyboard.press('Escape')
+  await runDefault(page)
+  const folder = mkdtempSync(join(tmpdir(), 'dcpscope-elsewhere-'))
+  const [bundle, empty] = [join(folder, 'copied.dcp'), join(folder, 'empty.dcp')]
+  cpSync(onlyBundle(dataDir), bundle, { recursive: true })
+  mkdirSync(empty)
+  expect(await startAgain(app, [empty])).toBe(0)
+  await expect(page.getByTestId('messages')).toContainText('not a dcpscope bundle')
+  expect(await startAgain(app, [bundle])).toBe(0)
+  await expect(page.getByTestId('messages')).toContainText('Opened')
+  rmSync(folder, { recursive: true })
+})
+
 test('size and theme of the window are kept for the next start', async ({ desk: { app, page } }) => {
   await app.evaluate(({ BrowserWindow }) =>
     BrowserWindow.getAllWindows()[0]?.setBounds({ width: 1111, height: 777 }),

@@ -78,5 +78,9 @@ const mergeRows = (
 /** Puts the row and head that are shown, and the selected rank's part, into the inspector. */
 export const useMergeInspector = (state: MergeState): void => {
   const rank = useSelection((s) => s.rank)
-  useInspector('Merge', mergeRows(state, rank), [state.input, state.capture, state.row, state.head, rank])
+  const rows = mergeRows(state, rank)
+  useInspector(
+    { view: 'merge', title: 'Merge', rows, about: ['step', 'layer', 'request', 'qIndex', 'head', 'rank'] },
+    [state.input, state.capture, state.row, state.head, rank],
+  )
 }

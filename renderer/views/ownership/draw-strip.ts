@@ -50,7 +50,8 @@ export const drawRuler = (ctx: Context, scene: Scene): void => {
     ctx.fillStyle = ink.line
     ctx.fillRect(Math.round(x), geometry.ruler.top + 2, 1, geometry.ruler.height)
     ctx.fillStyle = ink.text2
-    if (x + text.length * CHARACTER + 4 <= geometry.width) ctx.fillText(text, x + 4, y)
+    // A label that would be cut at the edge could be read as another number.
+    if (x + 4 + ctx.measureText(text).width <= geometry.width) ctx.fillText(text, x + 4, y)
   }
 }
 

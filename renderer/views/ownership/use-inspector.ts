@@ -39,7 +39,8 @@ export const useOwnershipInspector = (
               ]),
           ...(picked === null ? [] : factRows(factsOf(picked, layout.len, layout, pages), run !== null)),
         ]
-  useInspector(picked === null ? 'Request' : `Token ${formatInt(picked)}`, rows, [
+  const title = picked === null ? 'Request' : `Token ${formatInt(picked)}`
+  useInspector({ view: 'ownership', title, rows, about: ['token', 'request', 'step', 'rank'] }, [
     layout,
     run?.id,
     run?.step,

@@ -3,6 +3,7 @@ import { PRESETS } from '../../../app/run/presets.ts'
 import { CopyButton } from '../../shell/CopyButton.tsx'
 import { PlayIcon, RedoIcon, ResetIcon, UndoIcon } from '../../shell/icons.tsx'
 import { valueAt } from '../../state/config-path.ts'
+import { runsOn } from '../../state/devices.ts'
 import { useRunForm } from '../../state/form.ts'
 import { startFormRun } from '../../state/run-actions.ts'
 import { useSession } from '../../state/session.ts'
@@ -36,9 +37,10 @@ const PresetPicker = () => {
 }
 
 export const FormToolbar = () => {
-  const { draft, issues, past, future, undo, redo, reset } = useRunForm()
+  const { draft, config, issues, past, future, undo, redo, reset } = useRunForm()
   const desktop = useSession((s) => s.desktop)
   const reason = whyNotStart(desktop, issues.length)
+  const machine = desktop?.machine ?? null
   return (
     <div className="toolbar form-toolbar" role="toolbar" aria-label="Configuration">
       <PresetPicker />
@@ -92,7 +94,7 @@ export const FormToolbar = () => {
         </button>
       </span>
       <p id="start-reason" className="form-reason" data-testid="start-reason">
-        {reason ?? 'Ready to start.'}
+        {reason ?? (config === null ? 'Ready to start.' : `Ready to start on ${runsOn(config, machine)}.`)}
       </p>
     </div>
   )

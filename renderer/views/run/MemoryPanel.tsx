@@ -2,7 +2,7 @@ import type { RunConfig } from '../../../app/run/config.ts'
 import type { Prediction } from '../../../app/run/machine.ts'
 import { SourceBadge } from '../../controls/SourceBadge.tsx'
 import { formatBytes } from '../../drawing/format.ts'
-import { gpuOf, gpuText } from '../../state/devices.ts'
+import { gpuOf, gpuText, runsOn } from '../../state/devices.ts'
 import { useSession } from '../../state/session.ts'
 import { usePrediction } from '../../state/use-prediction.ts'
 import { memoryOf } from './memory.ts'
@@ -35,11 +35,10 @@ export const MemoryPanel = ({ config }: { readonly config: RunConfig }) => {
   const machine = useSession((s) => s.desktop?.machine ?? null)
   const { prediction, refusal } = usePrediction(config)
   const gpu = prediction?.device === 'cuda' ? gpuOf(machine) : null
-  const name = gpu?.name ?? (machine === null ? 'CPU' : `CPU, ${machine.cpu.cores} cores`)
   return (
     <div className="derived-memory" data-testid="memory-prediction">
       <div className="memory-head">
-        <h4>Memory on {prediction === null ? 'the device' : name}</h4>
+        <h4>Memory on {runsOn(config, machine)}</h4>
         <SourceBadge source="predicted" />
         {prediction === null ? null : (
           <span className="num" data-testid="memory-verdict">

@@ -68,8 +68,11 @@ const drawTimes = (ctx: CanvasRenderingContext2D, { range }: Scene, plot: number
     const x = Math.round(xOfTime(ns, range, plot))
     ctx.fillStyle = ink.line
     ctx.fillRect(x, top, 1, TIME_BAND)
+    const text = tickLabel(ns, stepNs)
+    // A label that would be cut at the edge could be read as another number.
+    if (x + 4 + ctx.measureText(text).width > plot) continue
     ctx.fillStyle = ink.text2
-    ctx.fillText(tickLabel(ns, stepNs), x + 4, top + TIME_BAND / 2 + 0.5)
+    ctx.fillText(text, x + 4, top + TIME_BAND / 2 + 0.5)
   }
 }
 
@@ -83,7 +86,7 @@ const drawLayers = (ctx: CanvasRenderingContext2D, scene: Scene, plot: number, i
     last = x
     ctx.fillStyle = ink.text2
     ctx.fillRect(x, STEP_BAND, 1, LAYER_BAND)
-    const room = xOfTime(endNs, scene.range, plot) - Math.max(0, x)
+    const room = Math.min(plot, xOfTime(endNs, scene.range, plot)) - Math.max(0, x)
     if (room >= LAYER_LABEL_ROOM)
       ctx.fillText(
         room > 60 ? `layer ${layer}` : `L${layer}`,

@@ -39,13 +39,8 @@ export const useTimelineInspector = (
   }
   const rows = [...about(), ...markRows(marks, placed)]
   const title = area !== null ? `Area, ${formatNs(durNs)}` : span !== null ? 'Span' : 'Marks'
-  useInspector(title, rows.length === 0 ? null : rows, [
-    area,
-    totals.answer,
-    totals.error,
-    rank,
-    span,
-    marks,
-    placed,
-  ])
+  useInspector(
+    { view: 'timeline', title, rows: rows.length === 0 ? null : rows, about: ['rank', 'timeNs'] },
+    [area, totals.answer, totals.error, rank, span, marks, placed],
+  )
 }

@@ -5,6 +5,7 @@ import { parseRunConfig } from '../../../app/run/parse.ts'
 const { request } = vi.hoisted(() => ({ request: vi.fn() }))
 vi.mock('../../../renderer/state/store-client.ts', () => ({ request }))
 const { useSession } = await import('../../../renderer/state/session.ts')
+const { useMessages } = await import('../../../renderer/state/messages.ts')
 
 const infoOf = (id: string, steps: number): RunInfo => {
   const parsed = parseRunConfig({})
@@ -40,6 +41,27 @@ const question = () => {
 
 beforeEach(() => {
   useSession.getState().closeRun()
+})
+
+describe('what is said', () => {
+  const newest = () => useMessages.getState().messages.at(-1)
+
+  it('is that a run was opened, after an error of the try before', async () => {
+    request.mockRejectedValueOnce(new Error('not a dcpscope bundle'))
+    await useSession.getState().openRunById('broken')
+    expect(newest()).toMatchObject({ level: 'error' })
+    request.mockResolvedValueOnce(infoOf('whole', 3))
+    await useSession.getState().openRunById('whole')
+    expect(newest()).toMatchObject({ level: 'info', text: 'Opened whole.' })
+  })
+
+  it('is nothing when the numbers of the open run are read again', async () => {
+    request.mockResolvedValue(infoOf('r', 3))
+    await useSession.getState().openRunById('r')
+    useMessages.getState().clear()
+    await useSession.getState().openRunById('r')
+    expect(newest()).toBeUndefined()
+  })
 })
 
 describe('the open run', () => {

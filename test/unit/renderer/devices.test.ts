@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest'
+import type { CudaInfo, Machine } from '../../../app/run/machine.ts'
+import { deviceChoices, gpuText, runsOn, whyNoGpu } from '../../../renderer/state/devices.ts'
+import { judge, presetDraft, useRunForm } from '../../../renderer/state/form.ts'
+import { memoryOf } from '../../../renderer/views/run/memory.ts'
+
+const cpu = { cores: 2, simd: 'avx2', memoryAvailableBytes: 2 ** 33 }
+const gpu = {
+  name: 'NVIDIA H200',
+  computeCapability: '9.0',
+  multiprocessors: 132,
+  memoryBytes: 140 * 2 ** 30,
+  freeBytes: 138.5 * 2 ** 30,
+  driverVersion: '13.0',
+  runtimeVersion: '13.0',
+}
+const some: CudaInfo = { available: true, devices: [gpu] }
+const none: CudaInfo = { available: false, reason: 'no NVIDIA driver is installed', devices: [] }
+const machine = (cuda: CudaInfo): Machine => ({ cpu, cuda })
+
+const barredOf = (of: Machine | null): Record<string, string> =>
+  Object.fromEntries(
+    deviceChoices(of).flatMap(({ device, barred }) => (barred === null ? [] : [[device, barred]])),
+  )
+
+describe('the devices of a machine', () => {
+  test('are all there with a GPU, and without one cuda says why not', () => {
+    expect(barredOf(machine(some))).toEqual({})
+    expect(barredOf(machine(none))).toEqual({ cuda: 'no NVIDIA driver is installed' })
+    expect(barredOf({ cpu })).toEqual({ cuda: 'this engine was built without its CUDA part' })
+    expect(whyNoGpu(null)).toContain('not looked')
+  })
+
+  test('are named by what a run takes', () => {
+    const tiny = presetDraft('tiny')
+    expect(runsOn(tiny, machine(some))).toBe('NVIDIA H200')
+    expect(runsOn(tiny, machine(none))).toBe('CPU, 2 cores')
+    expect(runsOn({ ...tiny, engine: { ...tiny.engine, device: 'cpu' } }, machine(some))).toBe('CPU, 2 cores')
+    expect(runsOn({ ...tiny, cache: { ...tiny.cache, kvDtype: 'fp32' } }, machine(some))).toBe('CPU, 2 cores')
+    expect(runsOn(tiny, null)).toBe('CPU')
+  })
+
+  test('tell what a run should know of a GPU', () => {
+    expect(gpuText(gpu)).toBe(
+      'compute capability 9.0, 132 multiprocessors, 138.5 of 140.0 GiB free, CUDA 13.0',
+    )
+    expect(gpuText({ ...gpu, driver: '580.65' })).toContain('CUDA 13.0, driver 580.65')
+  })
+})
+
+describe('a configuration that asks for a GPU', () => {
+  const draft = { engine: { device: 'cuda' } }
+
+  test('is an issue once the engine has said that there is none', () => {
+    expect(judge(draft).issues).toEqual([])
+    expect(judge(draft, some).issues).toEqual([])
+    expect(judge(draft, none).issues).toEqual([
+      { path: 'engine.device', message: expect.stringContaining('no NVIDIA driver is installed') },
+    ])
+  })
+
+  test('is judged anew when the engine says so, and only then', () => {
+    const form = useRunForm.getState()
+    form.replace({ ...presetDraft('tiny'), ...draft })
+    expect(useRunForm.getState().issues).toEqual([])
+    form.know(none)
+    const judged = useRunForm.getState()
+    expect(judged.issues).toHaveLength(1)
+    form.know(structuredClone(none))
+    expect(useRunForm.getState()).toBe(judged)
+    form.know(undefined)
+    expect(useRunForm.getState().issues).toEqual([])
+    form.reset()
+  })
+})
+
+test('predicted memory is listed from the largest part on, and held against what is free', () => {
+  const components = [
+    { name: 'queries', bytes: 5 },
+    { name: 'kv_pages', bytes: 90 },
+    { name: 'rings', bytes: 0 },
+  ]
+  const memory = memoryOf({ device: 'cuda', components, availableBytes: 95 })
+  expect(memory.components.map(({ name }) => name)).toEqual(['kv_pages', 'queries'])
+  expect(memory).toMatchObject({ totalBytes: 95, fits: true })
+  expect(memoryOf({ device: 'cuda', components, availableBytes: 94 }).fits).toBe(false)
+})
