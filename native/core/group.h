@@ -101,7 +101,9 @@ class Device {
   virtual int threads(const Config& config) const = 0;
   /** What `createGroup` would allocate for a valid configuration. */
   virtual std::vector<MemoryComponent> memory(const Config& config) const = 0;
-  /** `state` and `pool` outlive the group. Throws ERR_MEMORY before anything is allocated on the device. */
+  /** Throws ERR_MEMORY when what `components` need of the device's own memory is not free. */
+  virtual void requireRoom(const std::vector<MemoryComponent>& components) const = 0;
+  /** `state` and `pool` outlive the group. */
   virtual std::unique_ptr<Group> createGroup(RunState& state, Pool& pool) const = 0;
 };
 

@@ -40,6 +40,9 @@ class Cpu final : public Device {
             {"rest_of_layer", restBufferBytes(config)}};
   }
 
+  /** Its memory is that of the host. */
+  void requireRoom(const std::vector<MemoryComponent>&) const override {}
+
   std::unique_ptr<Group> createGroup(RunState& state, Pool& pool) const override {
     return std::make_unique<CpuGroup>(state, pool);
   }

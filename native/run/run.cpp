@@ -16,7 +16,9 @@ namespace {
 
 const Config& validated(const Config& config, const Device& device) {
   validate(config);
-  requireMemory(predictMemory(config, device), memoryAvailable().available);
+  const std::vector<MemoryComponent> components = predictMemory(config, device);
+  requireMemory(components, memoryAvailable().available);
+  device.requireRoom(components);
   requireAddressablePages(Shape(config));
   return config;
 }

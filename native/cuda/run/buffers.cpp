@@ -2,27 +2,13 @@
 
 #include <vector>
 
-#include "core/error.h"
 #include "core/source.h"
 #include "cuda/check.h"
 #include "cuda/ops/rest_of_layer.h"
 
 namespace dcpscope::cuda {
-namespace {
-
-const Sizes& fitting(const RunState& state, const Sizes& sizes, int64_t workspace) {
-  size_t free = 0;
-  size_t total = 0;
-  cudaCheck(cudaMemGetInfo(&free, &total), "asking for the GPU's free memory");
-  requireDeviceMemory(components(state.config, sizes, workspace), static_cast<int64_t>(free),
-                      static_cast<int64_t>(total));
-  return sizes;
-}
-
-}  // namespace
-
 Buffers::Buffers(const RunState& state, const Sizes& sizes, int64_t workspace)
-    : z_(fitting(state, sizes, workspace)),
+    : z_(sizes),
       ranks_(state.config.ranks),
       layers_(state.config.layers),
       workspace_((workspace + 255) / 256 * 256),

@@ -11,7 +11,6 @@ namespace dcpscope::cuda {
 /** Everything that a run keeps on the GPU. Addresses never change, so that graphs may hold them. */
 class Buffers {
  public:
-  /** Throws ERR_MEMORY with the prediction when it does not fit, before anything is allocated. */
   Buffers(const RunState& state, const Sizes& sizes, int64_t workspace);
 
   char* pool(int rank, int layer) const { return pools_.at(index(rank, layer) * z_.pool); }

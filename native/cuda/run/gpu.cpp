@@ -25,6 +25,14 @@ std::vector<MemoryComponent> Gpu::memory(const Config& config) const {
   return components(config, sizes, Attention::create(attentionShape(config, shape, sizes))->workspaceBytes());
 }
 
+void Gpu::requireRoom(const std::vector<MemoryComponent>& components) const {
+  useGpu();
+  size_t free = 0;
+  size_t total = 0;
+  cudaCheck(cudaMemGetInfo(&free, &total), "asking for the GPU's free memory");
+  requireDeviceMemory(components, static_cast<int64_t>(free), static_cast<int64_t>(total));
+}
+
 std::unique_ptr<Group> Gpu::createGroup(RunState& state, Pool&) const {
   useGpu();
   return std::make_unique<CudaGroup>(state);

@@ -24,6 +24,7 @@ class Gpu final : public Device {
  public:
   int threads(const Config& config) const override;
   std::vector<MemoryComponent> memory(const Config& config) const override;
+  void requireRoom(const std::vector<MemoryComponent>& components) const override;
   std::unique_ptr<Group> createGroup(RunState& state, Pool& pool) const override;
 };
 
