@@ -39,7 +39,7 @@ template <class T>
 __global__ void __launch_bounds__(kThreads, 2) attendItems(const __grid_constant__ Work work) {
   const BlockStamp stamp(work.in.attendStamps);
   Attend<T> attend(work);
-  Piece& piece = Attend<T>::piece();
+  Piece& piece = Shared<T>::piece();
   bool more = false;
   if (threadIdx.x == 0) more = advance(work, T::kRows, work.plan.firstGroup[blockIdx.x], 0, piece);
   while (__syncthreads_or(more)) {

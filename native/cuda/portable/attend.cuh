@@ -1,23 +1,12 @@
 #pragma once
+#include "cuda/portable/load.cuh"
 #include "cuda/portable/ptx.cuh"
 #include "cuda/portable/result.cuh"
-#include "cuda/portable/spread.cuh"
+#include "cuda/portable/shared.cuh"
 #include "cuda/portable/tile.cuh"
 #include "cuda/portable/work.h"
 
 namespace dcpscope::cuda::portable {
-
-/** What a block works on: query rows of one item over the key tiles [tile, endTile). In shared memory. */
-struct Piece {
-  int64_t firstRow;
-  int32_t group;
-  int32_t index;
-  int32_t rows;
-  int32_t tile;
-  int32_t endTile;
-  /** Partial slot that the result goes to, -1 for the result itself. */
-  int32_t slot;
-};
 
 /** One block at work. T is a Tile. */
 template <class T>
@@ -28,36 +17,35 @@ class Attend {
         thread_(int(threadIdx.x)),
         warp_(thread_ / 32),
         lane_(thread_ % 32),
-        stride_(T::rowStride(work.shape.keyDim)) {
+        shared_{T::rowStride(work.shape.keyDim)},
+        loader_(work, Shared<T>{T::rowStride(work.shape.keyDim)}) {
     const int groups = work.shape.valueDim / 16;
     const int perWarp = (groups + kWarps - 1) / kWarps;
     firstColumns_ = warp_ * perWarp;
     columnGroups_ = max(0, min(perWarp, groups - firstColumns_));
   }
 
-  /** The piece that `run` works on: for one thread to set before a barrier. */
-  static __device__ Piece& piece() { return *at<Piece>(T::kPieceAt); }
-
+  /** Does the piece in shared memory, which was set before a barrier. */
   __device__ void run() {
     loadBounds();
-    int tile = piece().tile;
-    const int endTile = min(piece().endTile, (limit_ + T::kKeys - 1) / T::kKeys);
+    int tile = shared_.piece().tile;
+    const int endTile = min(shared_.piece().endTile, (limit_ + T::kKeys - 1) / T::kKeys);
     start();
     if (tile < endTile) {
-      loadQueries();
-      find(tile);
-      copyTile(0);
-      if (tile + 1 < endTile) find(tile + 1);
+      loader_.copyQueries();
+      loader_.find(tile, limit_);
+      loader_.copyTile(0);
+      if (tile + 1 < endTile) loader_.find(tile + 1, limit_);
     }
 #pragma unroll 1
     for (int buffer = 0; tile < endTile; ++tile, buffer ^= 1) {
       waitCopies();
       __syncthreads();
-      if constexpr (T::kQuantised) spreadTile();
-      if (tile + 1 < endTile) copyTile(buffer ^ 1);
-      if (tile + 2 < endTile) find(tile + 2);
+      if constexpr (T::kQuantised) loader_.spreadTile();
+      if (tile + 1 < endTile) loader_.copyTile(buffer ^ 1);
+      if (tile + 2 < endTile) loader_.find(tile + 2, limit_);
       if constexpr (T::kQuantised) __syncthreads();
-      const uint32_t keys = sharedAddress(this->keys(T::kQuantised ? 0 : buffer));
+      const uint32_t keys = sharedAddress(shared_.keys(T::kQuantised ? 0 : buffer));
       multiplyScores(keys);
       __syncthreads();
       weigh(tile * T::kKeys, buffer);
@@ -70,31 +58,17 @@ class Attend {
   }
 
  private:
-  template <class U>
-  static __device__ U* at(int offset) {
-    extern __shared__ __align__(16) unsigned char shared[];
-    return reinterpret_cast<U*>(shared + offset);
-  }
-  static __device__ float* scores() { return at<float>(T::kScoresAt); }
-  static __device__ float* factors() { return at<float>(T::kFactorsAt); }
-  static __device__ float* lses() { return at<float>(T::kLsesAt); }
-  static __device__ int32_t* bounds() { return at<int32_t>(T::kBoundsAt); }
-  static __device__ int32_t* valid(int buffer) { return at<int32_t>(T::kValidAt) + buffer * T::kKeys; }
-  static __device__ unsigned char* queries() { return at<unsigned char>(T::kQueriesAt); }
-  __device__ unsigned char* keys(int buffer) const {
-    return queries() + T::kRows * stride_ + buffer * T::kKeys * stride_;
-  }
-  __device__ unsigned char* raw() const { return keys(T::kKeyBuffers); }
-
   __device__ void loadBounds() {
     if (thread_ < T::kRows) {
-      const bool real = thread_ < piece().rows;
-      const int64_t token = (piece().firstRow + thread_) / work_.shape.heads;
-      bounds()[thread_] = !real ? 0 : work_.shape.topk > 0 ? work_.shape.topk : work_.in.bounds[token];
+      const bool real = thread_ < shared_.piece().rows;
+      const int64_t token = (shared_.piece().firstRow + thread_) / work_.shape.heads;
+      shared_.bounds()[thread_] = !real                  ? 0
+                                  : work_.shape.topk > 0 ? work_.shape.topk
+                                                         : work_.in.bounds[token];
     }
     __syncthreads();
     limit_ = 0;
-    for (int i = 0; i < T::kRows; ++i) limit_ = max(limit_, bounds()[i]);
+    for (int i = 0; i < T::kRows; ++i) limit_ = max(limit_, shared_.bounds()[i]);
   }
 
   __device__ void start() {
@@ -113,70 +87,15 @@ class Attend {
     }
   }
 
-  __device__ void loadQueries() {
-    const auto* rows = static_cast<const unsigned char*>(work_.in.q);
-    const int bytes = 2 * work_.shape.keyDim;
-    for (int row = warp_; row < T::kRows; row += kWarps) {
-      const bool real = row < piece().rows;
-      const unsigned char* from = rows + (piece().firstRow + (real ? row : 0)) * bytes;
-      const uint32_t to = sharedAddress(queries() + row * stride_);
-      for (int at = 16 * lane_; at < bytes; at += 16 * 32) copyAsync(to + at, from + at, real);
-    }
-  }
-
-  /** Looks up where this warp's keys of a tile lie, -1 for none. */
-  __device__ void find(int tile) {
-    const int group = piece().group;
-#pragma unroll
-    for (int i = 0; i < T::kKeysPerWarp; ++i) {
-      const int key = tile * T::kKeys + warp_ * T::kKeysPerWarp + i;
-      rows_[i] = -1;
-      if (key >= limit_) continue;
-      if (work_.shape.topk > 0) {
-        rows_[i] = work_.in.slots[int64_t(group) * work_.shape.topk + key];
-      } else {
-        const int page = key / work_.shape.pageSize;
-        const int64_t id = work_.in.pageTable[work_.in.tableBegin[group] + page];
-        rows_[i] = id * work_.shape.pageSize + (key - page * work_.shape.pageSize);
-      }
-    }
-  }
-
-  /** Begins to copy the keys that `find` has found: zeros for those that are none. */
-  __device__ void copyTile(int buffer) {
-    const int bytes = rowBytes(T::kKv, work_.shape.keyDim);
-    unsigned char* tile = T::kQuantised ? raw() : keys(buffer);
-    const int stride = T::kQuantised ? bytes : stride_;
-#pragma unroll
-    for (int i = 0; i < T::kKeysPerWarp; ++i) {
-      const int key = warp_ * T::kKeysPerWarp + i;
-      const bool valid = rows_[i] >= 0;
-      const auto* from = static_cast<const unsigned char*>(work_.in.pool) + (valid ? rows_[i] * bytes : 0);
-      const uint32_t to = sharedAddress(tile + key * stride);
-      for (int at = 16 * lane_; at < bytes; at += 16 * 32) copyAsync(to + at, from + at, valid);
-      if (lane_ == 0) this->valid(buffer)[key] = valid;
-    }
-  }
-
-  /** Each warp spreads the rows that it copied. */
-  __device__ void spreadTile() {
-#pragma unroll
-    for (int i = 0; i < T::kKeysPerWarp; ++i) {
-      const int key = warp_ * T::kKeysPerWarp + i;
-      spreadRow<T::kKv>(raw() + key * rowBytes(T::kKv, work_.shape.keyDim), keys(0) + key * stride_,
-                        work_.shape.keyDim, lane_);
-    }
-    __syncwarp();
-  }
-
   /** Products of queries and keys, each warp over its part of the width. */
   __device__ void multiplyScores(uint32_t keys) {
     const int rowTile = warp_ % T::kRowTiles;
     const int keyGroup = warp_ / T::kRowTiles % T::kKeyGroups;
     const int part = warp_ / (T::kRowTiles * T::kKeyGroups);
     const int firstKey = keyGroup * T::kColumnTiles * 8;
-    const uint32_t a = sharedAddress(queries()) + (rowTile * 16 + lane_ % 16) * stride_ + lane_ / 16 * 16;
-    const uint32_t b = keys + (firstKey + lane_ % 8) * stride_ + lane_ / 8 % 2 * 16;
+    const uint32_t a =
+        sharedAddress(shared_.queries()) + (rowTile * 16 + lane_ % 16) * shared_.stride + lane_ / 16 * 16;
+    const uint32_t b = keys + (firstKey + lane_ % 8) * shared_.stride + lane_ / 8 % 2 * 16;
     const int steps = work_.shape.keyDim / 16;
     // Two chains of sums, so that one product need not wait for the other.
     float sum[2][T::kColumnTiles][4] = {};
@@ -190,7 +109,7 @@ class Attend {
 #pragma unroll
         for (int c = 0; c < T::kColumnTiles; ++c) {
           uint32_t k[2];
-          loadMatrices(k, b + c * 8 * stride_ + 32 * at);
+          loadMatrices(k, b + c * 8 * shared_.stride + 32 * at);
           multiplyAdd(sum[chain][c], q, k[0], k[1]);
         }
       }
@@ -198,7 +117,7 @@ class Attend {
     const int row = part * T::kRows + rowTile * 16 + lane_ / 4;
 #pragma unroll
     for (int c = 0; c < T::kColumnTiles; ++c) {
-      float* to = scores() + row * T::kScoreStride + firstKey + c * 8 + lane_ % 4 * 2;
+      float* to = shared_.scores() + row * T::kScoreStride + firstKey + c * 8 + lane_ % 4 * 2;
       const float (&x)[4] = sum[0][c];
       const float (&y)[4] = sum[1][c];
       *reinterpret_cast<float2*>(to) = make_float2(x[0] + y[0], x[1] + y[1]);
@@ -218,9 +137,9 @@ class Attend {
       float score = 0;
 #pragma unroll
       for (int part = 0; part < T::kDepthParts; ++part) {
-        score += scores()[(part * T::kRows + row) * T::kScoreStride + key];
+        score += shared_.scores()[(part * T::kRows + row) * T::kScoreStride + key];
       }
-      const bool seen = firstKey + key < bounds()[row] && valid(buffer)[key] != 0;
+      const bool seen = firstKey + key < shared_.bounds()[row] && shared_.valid(buffer)[key] != 0;
       exponents[i] = seen ? score * work_.scoreScale : -INFINITY;
       largest = fmaxf(largest, exponents[i]);
     }
@@ -231,22 +150,22 @@ class Attend {
     const float factor = largest == -INFINITY ? 1.0f : exp2f(top_ - largest);
     top_ = largest;
     weight_ *= factor;
-    auto* to = at<__nv_bfloat16>(T::kProbabilitiesAt) + row * T::kScoreStride + first;
+    auto* to = reinterpret_cast<__nv_bfloat16*>(shared_.probabilities()) + row * T::kScoreStride + first;
 #pragma unroll
     for (int i = 0; i < T::kScores; ++i) {
       const float p = exponents[i] == -INFINITY ? 0.0f : exp2f(exponents[i] - largest);
       weight_ += p;
       to[i] = __float2bfloat16_rn(p);
     }
-    if (thread_ % T::kRowThreads == 0) factors()[row] = factor;
+    if (thread_ % T::kRowThreads == 0) shared_.factors()[row] = factor;
   }
 
   /** Scales the sums to the new largest score and adds this tile's values, each warp in its columns. */
   __device__ void accumulate(uint32_t keys) {
 #pragma unroll
     for (int r = 0; r < T::kRowTiles; ++r) {
-      const float upper = factors()[r * 16 + lane_ / 4];
-      const float lower = factors()[r * 16 + lane_ / 4 + 8];
+      const float upper = shared_.factors()[r * 16 + lane_ / 4];
+      const float lower = shared_.factors()[r * 16 + lane_ / 4 + 8];
       if (!__any_sync(0xffffffffU, upper != 1.0f || lower != 1.0f)) continue;
 #pragma unroll
       for (int g = 0; g < kGroupsPerWarp; ++g) {
@@ -260,8 +179,8 @@ class Attend {
       }
     }
     const uint32_t a =
-        sharedAddress(at<void>(T::kProbabilitiesAt)) + lane_ % 16 * (2 * T::kScoreStride) + lane_ / 16 * 16;
-    const uint32_t b = keys + lane_ % 16 * stride_ + lane_ / 16 * 16 + firstColumns_ * 32;
+        sharedAddress(shared_.probabilities()) + lane_ % 16 * (2 * T::kScoreStride) + lane_ / 16 * 16;
+    const uint32_t b = keys + lane_ % 16 * shared_.stride + lane_ / 16 * 16 + firstColumns_ * 32;
 #pragma unroll
     for (int k = 0; k < T::kKeys / 16; ++k) {
       uint32_t p[T::kRowTiles][4];
@@ -273,7 +192,7 @@ class Attend {
       for (int g = 0; g < kGroupsPerWarp; ++g) {
         if (g >= columnGroups_) break;
         uint32_t v[4];
-        loadTransposed(v, b + k * 16 * stride_ + 32 * g);
+        loadTransposed(v, b + k * 16 * shared_.stride + 32 * g);
 #pragma unroll
         for (int r = 0; r < T::kRowTiles; ++r) {
           multiplyAdd(sums_[r][g][0], p[r], v[0], v[1]);
@@ -291,21 +210,21 @@ class Attend {
     // The last tile's factors are still being read, so these lie elsewhere: in the scores.
     if (thread_ % T::kRowThreads == 0) {
       const int row = thread_ / T::kRowThreads;
-      scores()[row] = weight_ > 0 ? work_.valueScale / weight_ : 0.0f;
-      lses()[row] = weight_ > 0 ? top_ + log2f(weight_) : -INFINITY;
+      shared_.scores()[row] = weight_ > 0 ? work_.valueScale / weight_ : 0.0f;
+      shared_.lses()[row] = weight_ > 0 ? top_ + log2f(weight_) : -INFINITY;
     }
   }
 
   __device__ void write() const {
-    const int64_t firstRow = piece().firstRow;
-    const int64_t slot = piece().slot;
-    const int rows = piece().rows;
+    const int64_t firstRow = shared_.piece().firstRow;
+    const int64_t slot = shared_.piece().slot;
+    const int rows = shared_.piece().rows;
     const bool partial = slot >= 0;
     if (thread_ < rows) {
       if (partial) {
-        work_.partialLse[slot * T::kRows + thread_] = lses()[thread_];
+        work_.partialLse[slot * T::kRows + thread_] = shared_.lses()[thread_];
       } else {
-        writeLse(work_, firstRow + thread_, lses()[thread_]);
+        writeLse(work_, firstRow + thread_, shared_.lses()[thread_]);
       }
     }
 #pragma unroll
@@ -314,11 +233,11 @@ class Attend {
       for (int half = 0; half < 2; ++half) {
         const int row = r * 16 + half * 8 + lane_ / 4;
         if (row >= rows) continue;
-        const bool empty = lses()[row] == -INFINITY;
+        const bool empty = shared_.lses()[row] == -INFINITY;
         if (empty && (partial || work_.in.emptyRow == EmptyRow::unwritten)) continue;
         const RowTarget whole = partial ? partialRow(work_, slot, row) : resultRow(work_, firstRow + row);
         const RowTarget to = whole.from(firstColumns_ * 16 + lane_ % 4 * 2);
-        const float factor = scores()[row];
+        const float factor = shared_.scores()[row];
         const float none = emptyValue(work_.in.emptyRow);
 #pragma unroll
         for (int g = 0; g < kGroupsPerWarp; ++g) {
@@ -338,13 +257,13 @@ class Attend {
   const int thread_;
   const int warp_;
   const int lane_;
-  const int stride_;
+  const Shared<T> shared_;
+  Loader<T> loader_;
   int firstColumns_;
   int columnGroups_;
 
   /** Keys that any of the rows sees. */
   int limit_ = 0;
-  int64_t rows_[T::kKeysPerWarp];
   /** Of this thread's row: largest exponent, and this thread's part of the sum of probabilities. */
   float top_ = 0;
   float weight_ = 0;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "cuda/portable/work.h"
 #include "cuda/tests/attention_cases.h"
 #include "cuda/tests/attention_check.h"
 #include "cuda/tests/suites.h"
@@ -130,6 +131,24 @@ void refusals(Runner& runner, const std::string& prefix, CreateAttention create)
   runner.test(prefix + "refuses/rope24", [=] { return refuse(rope, create, "ropeDim"); });
 }
 
+/** The sums of the portable kernel have to stay in registers; a little else may not. */
+std::string registers(KvType kv, int heads) {
+  const AttentionShape shape{.requests = 1,
+                             .qLen = 1,
+                             .heads = heads,
+                             .keyDim = 576,
+                             .valueDim = 512,
+                             .kvType = kv,
+                             .pageSize = 64,
+                             .topk = 0,
+                             .outFp32 = false};
+  cudaFuncAttributes attributes;
+  cudaCheck(cudaFuncGetAttributes(&attributes, portable::attendKernel(shape).function), "attributes");
+  expect(attributes.localSizeBytes <= 64,
+         format("%zu bytes of a thread lie in memory", attributes.localSizeBytes));
+  return format("%d registers, %zu bytes in memory", attributes.numRegs, attributes.localSizeBytes);
+}
+
 void implementationTests(Runner& runner, const Implementation& implementation) {
   const std::string prefix = std::string("attention/") + implementation.name + "/";
   const CreateAttention create = implementation.create;
@@ -153,6 +172,12 @@ void implementationTests(Runner& runner, const Implementation& implementation) {
 void attentionTests(Runner& runner) {
   implementationTests(runner, {"best", bestKernel});
   implementationTests(runner, {"portable", Attention::createPortable});
+  for (const KvType kv : {KvType::bf16, KvType::fp8, KvType::fp8DsMla}) {
+    for (const int heads : {16, 128}) {
+      runner.test(std::string("attention/portable/") + nameOf(kv) + format("/registers/h%d", heads),
+                  [=] { return registers(kv, heads); });
+    }
+  }
 }
 
 }  // namespace dcpscope::cuda::tests
