@@ -6,8 +6,9 @@ import { TableControl } from './TableControl.tsx'
 import { TextControl } from './TextControl.tsx'
 
 export interface ControlProps {
-  /** Path of the value in the configuration; also the id of its control. */
+  /** Path of the value in the configuration; also the id of its control, unless there is another. */
   readonly path: string
+  readonly id?: string
   readonly field: FormField
   readonly control: Control
   readonly value: unknown
@@ -113,7 +114,7 @@ const Either = (props: ControlProps & { readonly options: readonly string[]; rea
         ))}
         <option value={word}>{word}…</option>
       </select>
-      {isWord ? null : <ControlView {...props} control={other} path={path} />}
+      {isWord ? null : <ControlView {...props} control={other} id={`${controlId(path)}-value`} />}
     </span>
   )
 }
@@ -153,7 +154,7 @@ const jsonText = (value: unknown): string => (isRecord(value) ? JSON.stringify(v
 export const ControlView = (props: ControlProps) => {
   const { control, field, path, value, onChange } = props
   const text = {
-    id: controlId(path),
+    id: props.id ?? controlId(path),
     name: field.title,
     description: field.description,
     value,
