@@ -1,7 +1,9 @@
+#include "cuda/sm90/attention_sm90.h"
+
 #include <algorithm>
 
 #include "cuda/check.h"
-#include "cuda/sm90/attention_sm90.h"
+#include "cuda/sm90/compact.h"
 #include "cuda/sm90/kernels.h"
 #include "cuda/sm90/tensor_map.h"
 
@@ -18,40 +20,67 @@ int deviceAttribute(cudaDeviceAttr attribute) {
   return value;
 }
 
-int64_t rounded(int64_t bytes) { return (bytes + 1023) / 1024 * 1024; }
+/** Places pieces of the workspace behind each other; with no memory it only counts. */
+class Pieces {
+ public:
+  explicit Pieces(void* memory) : memory_(static_cast<unsigned char*>(memory)) {}
+
+  template <class T>
+  T* take(int64_t count) {
+    constexpr int64_t kAlign = 1024;
+    const int64_t at = used_;
+    used_ += (count * static_cast<int64_t>(sizeof(T)) + kAlign - 1) / kAlign * kAlign;
+    return memory_ == nullptr ? nullptr : reinterpret_cast<T*>(memory_ + at);
+  }
+
+  int64_t used() const { return used_; }
+
+ private:
+  unsigned char* memory_;
+  int64_t used_ = 0;
+};
+
+/** What lies in the workspace. */
+struct Workspace {
+  unsigned char* plan;
+  uint32_t* arrivals;
+  float* splitLse;
+  float* splitOut;
+  /** Sparse: keys of each query token and their slots. */
+  int32_t* counts;
+  int32_t* slots;
+  int64_t bytes;
+};
+
+bool boxesFit(int pageSize) { return pageSize % kTile == 0 || (kTile % pageSize == 0 && pageSize >= 8); }
 
 class Sm90Attention : public Attention {
  public:
   explicit Sm90Attention(const AttentionShape& shape)
       : shape_(shape),
-        rows_(shape.qLen * shape.heads),
+        sparse_(shape.topk > 0),
+        planned_(sparse_ ? shape.requests * shape.qLen : shape.requests),
+        rows_(sparse_ ? shape.heads : shape.qLen * shape.heads),
         rowBlocks_((rows_ + kRows - 1) / kRows),
-        parts_(std::max(deviceAttribute(cudaDevAttrMultiProcessorCount) / rowBlocks_, 1)),
-        planBytes_(rounded(planBytes(shape.requests, parts_))),
-        arrivalBytes_(rounded(static_cast<int64_t>(shape.requests) * rowBlocks_ * 4)),
-        splitRows_(int64_t{2} * parts_ * rowBlocks_ * kRows) {}
+        parts_(std::max(deviceAttribute(cudaDevAttrMultiProcessorCount) / rowBlocks_, 1)) {}
 
   const char* name() const override { return "sm90"; }
 
-  int64_t workspaceBytes() const override {
-    return planBytes_ + arrivalBytes_ + rounded(splitRows_ * 4) + splitRows_ * kValueDim * 4;
+  int64_t workspaceBytes() const override { return workspace(nullptr).bytes; }
+
+  void plan(void* memory, const int32_t* lengths, cudaStream_t stream) override {
+    // The keys of sparse attention are known only once a layer has chosen them.
+    if (!sparse_) makePlan(planView(workspace(memory).plan, planned_, parts_), lengths, stream);
   }
 
-  void plan(void* workspace, const int32_t* lengths, cudaStream_t stream) override {
-    makePlan(planView(workspace, shape_.requests, parts_), lengths, stream);
-  }
-
-  void run(void* workspace, const AttentionInputs& inputs, cudaStream_t stream) override {
-    auto* at = static_cast<unsigned char*>(workspace);
+  void run(void* memory, const AttentionInputs& inputs, cudaStream_t stream) override {
+    const Workspace space = workspace(memory);
     KernelArgs args{};
     args.inputs = inputs;
-    args.plan = planView(at, shape_.requests, parts_);
-    at += planBytes_;
-    args.arrivals = reinterpret_cast<uint32_t*>(at);
-    at += arrivalBytes_;
-    args.splitLse = reinterpret_cast<float*>(at);
-    at += rounded(splitRows_ * 4);
-    args.splitOut = reinterpret_cast<float*>(at);
+    args.plan = planView(space.plan, planned_, parts_);
+    args.arrivals = space.arrivals;
+    args.splitLse = space.splitLse;
+    args.splitOut = space.splitOut;
     args.lengths = inputs.lengths;
     args.rows = rows_;
     args.heads = shape_.heads;
@@ -60,36 +89,54 @@ class Sm90Attention : public Attention {
     args.scoreScale = static_cast<float>(inputs.softmaxScale * inputs.kvScale * kLog2E);
     args.outScale = inputs.kvScale;
     args.outFp32 = shape_.outFp32;
+    if (sparse_) {
+      compactSlots(inputs.slots, planned_, shape_.topk, space.slots, space.counts, stream);
+      makePlan(args.plan, space.counts, stream);
+      args.lengths = space.counts;
+      args.slots = space.slots;
+      args.slotStride = shape_.topk;
+      args.inputs.bounds = nullptr;
+    }
     KernelMaps maps{};
-    const int64_t queryRows = static_cast<int64_t>(shape_.requests) * rows_;
-    maps.queries = tensorMap(inputs.q, queryRows, kKeyDim, kRows);
+    maps.queries = tensorMap(inputs.q, static_cast<int64_t>(planned_) * rows_, kKeyDim, kRows);
+    const int grid = parts_ * rowBlocks_;
+    if (shape_.kvType == KvType::fp8DsMla) return attendDsMlaRows(args, maps, grid, stream);
+    if (shape_.kvType == KvType::fp8) return attendFp8Rows(args, maps, grid, stream);
+    if (sparse_ || !boxesFit(shape_.pageSize)) return attendBf16Rows(args, maps, grid, stream);
     maps.keys = tensorMap(inputs.pool, inputs.poolPages * shape_.pageSize, kKeyDim,
                           std::min(shape_.pageSize, kTile));
-    attendBoxes(args, maps, parts_ * rowBlocks_, stream);
+    attendBoxes(args, maps, grid, stream);
   }
 
  private:
+  Workspace workspace(void* memory) const {
+    Pieces pieces(memory);
+    Workspace space{};
+    const int64_t splitRows = int64_t{2} * parts_ * rowBlocks_ * kRows;
+    space.plan = pieces.take<unsigned char>(planBytes(planned_, parts_));
+    space.arrivals = pieces.take<uint32_t>(static_cast<int64_t>(planned_) * rowBlocks_);
+    space.splitLse = pieces.take<float>(splitRows);
+    space.splitOut = pieces.take<float>(splitRows * kValueDim);
+    space.counts = pieces.take<int32_t>(sparse_ ? planned_ : 0);
+    space.slots = pieces.take<int32_t>(sparse_ ? static_cast<int64_t>(planned_) * shape_.topk : 0);
+    space.bytes = pieces.used();
+    return space;
+  }
+
   const AttentionShape shape_;
+  const bool sparse_;
+  /** Requests as the kernel sees them: of sparse attention, each query token. */
+  const int planned_;
   const int rows_;
   const int rowBlocks_;
   const int parts_;
-  const int64_t planBytes_;
-  const int64_t arrivalBytes_;
-  const int64_t splitRows_;
 };
-
-bool boxesFit(int pageSize) {
-  return pageSize % kTile == 0 || (kTile % pageSize == 0 && pageSize >= 8);
-}
 
 }  // namespace
 
-std::string refusedBySm90(const AttentionShape& shape) {
-  if (deviceAttribute(cudaDevAttrComputeCapabilityMajor) != 9) return "the GPU is not of compute capability 9.0";
-  if (shape.keyDim != kKeyDim || shape.valueDim != kValueDim) return "it takes keys of 576 and values of 512";
-  if (shape.kvType != KvType::bf16 || shape.topk > 0) return "kv";
-  if (!boxesFit(shape.pageSize)) return "it takes pages of 8, 16, 32 or a multiple of 64 tokens";
-  return "";
+bool sm90Can(const AttentionShape& shape) {
+  return deviceAttribute(cudaDevAttrComputeCapabilityMajor) == 9 && shape.keyDim == kKeyDim &&
+         shape.valueDim == kValueDim && shape.kvType != KvType::fp32;
 }
 
 std::unique_ptr<Attention> createSm90(const AttentionShape& shape) {

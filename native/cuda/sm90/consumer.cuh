@@ -38,7 +38,11 @@ __device__ inline void mask(Accumulator<64>& scores, int firstKey, const Softmax
     }
 }
 
-/** Turns scores into probabilities against the new maximum; `factor` gets what earlier sums are multiplied with. */
+/** A maximum may fall behind by this power of two before sums are scaled to a new one. */
+constexpr float kSlack = 8;
+
+/** Turns scores into probabilities against the maximum; `factor` gets what earlier sums are multiplied with: 1, unless the
+ * maximum rose by more than the slack. */
 __device__ inline void soften(Accumulator<64>& scores, Softmax& state, float scale, float (&factor)[2]) {
   float most[2] = {-INFINITY, -INFINITY};
 #pragma unroll
@@ -50,7 +54,7 @@ __device__ inline void soften(Accumulator<64>& scores, Softmax& state, float sca
   for (int r = 0; r < 2; ++r) {
     most[r] = fmaxf(most[r], __shfl_xor_sync(~0U, most[r], 1));
     most[r] = fmaxf(most[r], __shfl_xor_sync(~0U, most[r], 2));
-    const float top = fmaxf(state.top[r], most[r] * scale);
+    const float top = most[r] * scale > state.top[r] + kSlack ? most[r] * scale : state.top[r];
     factor[r] = exp2Fast(state.top[r] - top);
     state.top[r] = top;
     state.sum[r] *= factor[r];
@@ -87,6 +91,7 @@ __device__ inline void storeProbabilities(const uint32_t (&packed)[4][4], uint32
 }
 
 __device__ inline void scale(Accumulator<256>& out, const float (&factor)[2]) {
+  if (!__any_sync(~0U, factor[0] != 1 || factor[1] != 1)) return;
 #pragma unroll
   for (int i = 0; i < 64; ++i) {
     out.v[2 * i] *= factor[i & 1];
@@ -94,12 +99,15 @@ __device__ inline void scale(Accumulator<256>& out, const float (&factor)[2]) {
   }
 }
 
-/** Issues the products of queries with the boxes of one part of a tile. */
+/** Issues the products of queries with the boxes of one part of a tile, each as it arrives. */
 template <Part kPart, bool kFirst>
-__device__ inline void score(Accumulator<64>& scores, uint32_t q, uint32_t keys) {
+__device__ inline void score(SharedMemory& shared, Accumulator<64>& scores, uint32_t parity) {
+  const uint32_t q = sharedAddress(shared.q);
+  const uint32_t keys = sharedAddress(shared.keys[tileOf(kPart)]);
 #pragma unroll
-  for (int b = 0; b < 4 + (withRope(kPart) ? 1 : 0); ++b) {
-    const int box = b == 4 ? kRopeBox : firstBox(kPart) + b;
+  for (int b = 0; b < boxesOf(kPart); ++b) {
+    const int box = boxOf(kPart, b);
+    barrierWait(sharedAddress(&shared.full[tileOf(kPart)][box]), parity);
 #pragma unroll
     for (int step = 0; step < 4; ++step)
       scoreStep(scores, rowOperand(q + box * kBoxBytes + step * 32),
@@ -178,7 +186,7 @@ class Left {
   __device__ void own(int key, bool last, bool pending, Softmax& state, Accumulator<256>& out) {
     const uint32_t even = sharedAddress(shared_.keys[0]);
     Accumulator<64> scores;
-    scoreTile(scores, sharedAddress(shared_.q), even, pending);
+    scoreTile(scores, pending);
     if (last) release(shared_.queryFree, at_);
     float factor[2];
     mask(scores, key, state, at_.column);
@@ -197,17 +205,15 @@ class Left {
     release(shared_.free[kEvenLeft], at_);
   }
 
-  __device__ void scoreTile(Accumulator<64>& scores, uint32_t q, uint32_t keys, bool pending) {
+  __device__ void scoreTile(Accumulator<64>& scores, bool pending) {
     const uint32_t parity = tiles_++ & 1;
-    barrierWait(sharedAddress(&shared_.full[kEvenLeft]), parity);
     mmaFence();
-    score<kEvenLeft, true>(scores, q, keys);
+    score<kEvenLeft, true>(shared_, scores, parity);
     mmaCommit();
     // The odd tile's products were issued before these scores: they are over.
     mmaWait<1>();
     if (pending) release(shared_.free[kOddLeft], at_);
-    barrierWait(sharedAddress(&shared_.full[kEvenRight]), parity);
-    score<kEvenRight, false>(scores, q, keys);
+    score<kEvenRight, false>(shared_, scores, parity);
     mmaCommit();
     mmaWait<0>();
   }
@@ -232,7 +238,7 @@ class Right {
     if (segment.tiles == 1) release(shared_.queryFree, at_);
     for (int left = segment.tiles; left > 1; left -= 2, key += 2 * kTile) {
       Accumulator<64> scores;
-      scoreTile(scores, sharedAddress(shared_.q), odd);
+      scoreTile(scores);
       if (left < 4) release(shared_.queryFree, at_);
       other(state, out);
       float factor[2];
@@ -273,13 +279,11 @@ class Right {
     mmaCommit();
   }
 
-  __device__ void scoreTile(Accumulator<64>& scores, uint32_t q, uint32_t keys) {
+  __device__ void scoreTile(Accumulator<64>& scores) {
     const uint32_t parity = tiles_++ & 1;
-    barrierWait(sharedAddress(&shared_.full[kOddRight]), parity);
     mmaFence();
-    score<kOddRight, true>(scores, q, keys);
-    barrierWait(sharedAddress(&shared_.full[kOddLeft]), parity);
-    score<kOddLeft, false>(scores, q, keys);
+    score<kOddRight, true>(shared_, scores, parity);
+    score<kOddLeft, false>(shared_, scores, parity);
     mmaCommit();
     mmaWait<0>();
   }

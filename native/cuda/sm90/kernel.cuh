@@ -86,10 +86,9 @@ __global__ void __launch_bounds__(kThreads, 1)
     barrierInit(sharedAddress(&shared.queryFull), 1);
     barrierInit(sharedAddress(&shared.queryFree), kConsumers / 32);
     for (uint64_t& staged : shared.staged) barrierInit(sharedAddress(&staged), 1);
-    for (int i = 0; i < kParts; ++i) {
-      barrierInit(sharedAddress(&shared.full[i]), Producer::kFullArrivals);
-      barrierInit(sharedAddress(&shared.free[i]), kGroupThreads / 32);
-    }
+    for (uint64_t& free : shared.free) barrierInit(sharedAddress(&free), kGroupThreads / 32);
+    for (auto& tile : shared.full)
+      for (uint64_t& full : tile) barrierInit(sharedAddress(&full), Producer::kFullArrivals);
     barrierInitDone();
   }
   __syncthreads();

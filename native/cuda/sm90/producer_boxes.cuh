@@ -44,21 +44,23 @@ class BoxProducer {
   /** Fills one part of the tile that begins at local key `key`. */
   template <Part kPart>
   __device__ void fill(int key) {
-    constexpr int kCount = 4 + (withRope(kPart) ? 1 : 0);
     const bool partial = key + kTile > length_ && length_ % chunk_ != 0;
-    const uint32_t full = sharedAddress(&shared_.full[kPart]);
-    const uint32_t arrival = partial ? sharedAddress(&shared_.staged[kPart]) : full;
-    if (lane_ == 0) barrierExpect(arrival, kCount * kBoxBytes);
+    const uint32_t staged = sharedAddress(&shared_.staged[kPart]);
+    uint64_t* full = shared_.full[tileOf(kPart)];
+    if (partial) {
+      if (lane_ == 0) barrierExpect(staged, boxesOf(kPart) * kBoxBytes);
+    } else if (lane_ < boxesOf(kPart)) {
+      barrierExpect(sharedAddress(&full[boxOf(kPart, lane_)]), kBoxBytes);
+    }
     __syncwarp();
     const int chunks = kTile / chunk_;
-    for (int i = lane_; i < kCount * chunks; i += 32) {
+    for (int i = lane_; i < boxesOf(kPart) * chunks; i += 32) {
       const int c = i % chunks;
-      const int b = i / chunks;
-      const int box = b == 4 ? kRopeBox : firstBox(kPart) + b;
+      const int box = boxOf(kPart, i / chunks);
       const uint32_t to = sharedAddress(shared_.keys[tileOf(kPart)]) + box * kBoxBytes + c * chunk_ * 128;
-      copyBox(to, &map_, box * 64, rowOf(key + c * chunk_), arrival, policy_);
+      copyBox(to, &map_, box * 64, rowOf(key + c * chunk_), partial ? staged : sharedAddress(&full[box]), policy_);
     }
-    if (partial) clear<kPart>(key, full);
+    if (partial) clear<kPart>(key);
   }
 
  private:
@@ -71,7 +73,7 @@ class BoxProducer {
 
   /** Zeroes what the last page holds behind the last key, since 0 * NaN is NaN. */
   template <Part kPart>
-  __device__ void clear(int key, uint32_t full) {
+  __device__ void clear(int key) {
     barrierWait(sharedAddress(&shared_.staged[kPart]), stagedParity_);
     stagedParity_ ^= 1;
     const int valid = length_ - key;
@@ -84,7 +86,8 @@ class BoxProducer {
     }
     fenceAsyncProxy();
     __syncwarp();
-    if (lane_ == 0) barrierArrive(full);
+    if (lane_ < boxesOf(kPart))
+      barrierArrive(sharedAddress(&shared_.full[tileOf(kPart)][boxOf(kPart, lane_)]));
   }
 
   SharedMemory& shared_;

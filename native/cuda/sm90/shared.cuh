@@ -34,7 +34,8 @@ __host__ __device__ constexpr int tileOf(Part part) { return part == kEvenLeft |
 __host__ __device__ constexpr int firstBox(Part part) {
   return part == kEvenLeft || part == kOddLeft ? 0 : 4;
 }
-__host__ __device__ constexpr bool withRope(Part part) { return part == kEvenRight || part == kOddLeft; }
+__host__ __device__ constexpr int boxesOf(Part part) { return part == kEvenRight || part == kOddLeft ? 5 : 4; }
+__host__ __device__ constexpr int boxOf(Part part, int i) { return i == 4 ? kRopeBox : firstBox(part) + i; }
 
 /** Hardware barriers of the consumers; 0 is __syncthreads. */
 enum Signal { kConsumersMeet = 1, kEvenReady, kOddReady };
@@ -52,7 +53,7 @@ struct alignas(1024) SharedMemory {
   uint64_t queryFree;
   /** Arrival of parts that are not ready to be used yet. */
   uint64_t staged[kParts];
-  uint64_t full[kParts];
+  uint64_t full[2][kBoxes];
   uint64_t free[kParts];
 };
 static_assert(sizeof(SharedMemory) <= 232448);

@@ -1,0 +1,36 @@
+#pragma once
+#include <cstdint>
+
+/** e4m3 codes as bf16 values, exact. */
+namespace dcpscope::cuda {
+
+/**
+ * A factor as bf16x2 for `decodeFp8`. An e4m3 code whose sign and other bits are put where a bf16 has them is the code's
+ * value times 2^-120: one product with the factor times 2^120 sets exponent and scale at once, subnormals included.
+ */
+__device__ inline uint32_t fp8Factor(float scale) {
+  constexpr uint32_t kExponent = 120U << 7;
+  uint32_t rounded;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %1;" : "=r"(rounded) : "f"(scale));
+  return rounded + (kExponent << 16 | kExponent);
+}
+
+__device__ inline uint32_t multiplyBf16(uint32_t a, uint32_t b) {
+  uint32_t product;
+  asm("mul.rn.bf16x2 %0, %1, %2;" : "=r"(product) : "r"(a), "r"(b));
+  return product;
+}
+
+/** Two codes in the high bytes of the halves of `spread` to two values. */
+__device__ inline uint32_t decodePair(uint32_t spread, uint32_t factor) {
+  const uint32_t bits = (spread & 0x80008000U) | ((spread >> 4) & 0x07f007f0U);
+  return multiplyBf16(bits, factor);
+}
+
+/** Four codes, the lowest byte first, to four values. */
+__device__ inline uint2 decodeFp8(uint32_t codes, uint32_t factor) {
+  return make_uint2(decodePair(__byte_perm(codes, 0, 0x1404), factor),
+                    decodePair(__byte_perm(codes, 0, 0x3424), factor));
+}
+
+}  // namespace dcpscope::cuda
