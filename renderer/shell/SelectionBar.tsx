@@ -1,5 +1,7 @@
 import { Fragment } from 'react'
+import { SourceBadge } from '../controls/SourceBadge.tsx'
 import { formatInt, formatNs } from '../drawing/format.ts'
+import { placedSource } from '../drawing/provenance.ts'
 import { NO_SELECTION, type Selection, useSelection } from '../state/selection.ts'
 import { useSession } from '../state/session.ts'
 import { CloseIcon } from './icons.tsx'
@@ -22,6 +24,7 @@ const valueText = (key: keyof Selection, value: number): string =>
 export const SelectionBar = () => {
   const selection = useSelection()
   const name = useSession((s) => s.openRun?.manifest.name ?? null)
+  const placed = useSession((s) => (s.openRun === null ? undefined : placedSource(s.openRun.manifest)))
   const parts = PARTS.flatMap(({ key, word }) => {
     const value = selection[key]
     return value === null ? [] : [{ key, word, value }]
@@ -42,6 +45,7 @@ export const SelectionBar = () => {
             onClick={() => selection.select({ [key]: NO_SELECTION[key] })}
           >
             {word} <span className="num">{valueText(key, value)}</span>
+            <SourceBadge source={key === 'timeNs' ? placed : undefined} />
           </button>
         </Fragment>
       ))}

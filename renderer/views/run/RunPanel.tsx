@@ -83,7 +83,7 @@ const Machine = ({ manifest: { devices, emulated } }: Pick<RunInfo, 'manifest'>)
       </p>
     ))}
     {emulated === undefined ? null : (
-      <p className="run-emulated selectable" data-testid="run-emulated">
+      <p className="run-emulated selectable" data-testid="run-emulated" title={emulated}>
         <SourceBadge source="emulated" /> {emulated}
       </p>
     )}
