@@ -79,6 +79,7 @@ const stepsChunk = (/** @type {number} */ steps) => ({
     start_ns: BigInt64Array.from({ length: steps }, (_, i) => BigInt(Math.floor(i * STEP_NS * 1.02))),
     wall_ns: new BigInt64Array(steps).fill(BigInt(STEP_NS)),
     device_ns: new BigInt64Array(steps).fill(BigInt(STEP_NS)),
+    untraced_ns: new BigInt64Array(steps).fill(-1n),
     tokens: new Int32Array(steps).fill(8),
     tokens_per_s: new Float64Array(steps).fill(8 / (STEP_NS / 1e9)),
     max_abs_err: new Float64Array(steps).fill(Number.NaN),
