@@ -70,6 +70,9 @@ __device__ void consume(Group& group, int half, SharedMemory& shared, const Kern
 template <class Producer>
 __global__ void __launch_bounds__(kThreads, 1)
     attendKernel(const __grid_constant__ KernelArgs args, const __grid_constant__ KernelMaps maps) {
+  // More than a block was launched with would never be granted.
+  constexpr int kLaunched = 65536 / kThreads / 8 * 8;
+  static_assert(2 * Producer::kConsumerRegisters + Producer::kProducerRegisters <= 3 * kLaunched);
   extern __shared__ unsigned char raw[];
   auto& shared = *reinterpret_cast<SharedMemory*>(raw);
   const int block = static_cast<int>(blockIdx.x);

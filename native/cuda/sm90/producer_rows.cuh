@@ -14,8 +14,8 @@ template <RowFormat kFormat, bool kListed>
 class RowProducer {
  public:
   static constexpr int kFullArrivals = kGroupThreads / 32;
-  static constexpr int kProducerRegisters = 96;
-  static constexpr int kConsumerRegisters = 208;
+  static constexpr int kProducerRegisters = 104;
+  static constexpr int kConsumerRegisters = 200;
 
   static __device__ void work(SharedMemory& shared, const KernelArgs& args, const KernelMaps& maps, int part,
                               int rowBlock, int thread) {

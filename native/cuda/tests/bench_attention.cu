@@ -56,6 +56,23 @@ const char* nameOf(KvType kv) {
   return kv == KvType::bf16 ? "bf16" : kv == KvType::fp8 ? "fp8" : "fp8_ds_mla";
 }
 
+/** Fills a pool with random keys: some are made, the others are copies. */
+void fillPool(Memory& pool, KvType kv, int64_t pages) {
+  const int64_t pageBytes = kPage * tests::poolRowBytes(kv, 576);
+  int64_t made = std::min<int64_t>(pages, 256);
+  std::vector<int32_t> ids(static_cast<size_t>(made));
+  std::iota(ids.begin(), ids.end(), 0);
+  Memory table(made * 4);
+  table.fill(ids);
+  tests::fillKeys({pool.data, table.as<int32_t>(), kPage, kv, 512, 64, 0.01F, false, 5, 0}, made * kPage);
+  for (int64_t count = 0; made < pages; made += count) {
+    count = std::min(made, pages - made);
+    cudaCheck(cudaMemcpy(pool.as<unsigned char>() + made * pageBytes, pool.data, static_cast<size_t>(count * pageBytes),
+                         cudaMemcpyDeviceToDevice),
+              "copy");
+  }
+}
+
 void measure(KvType kv, int heads, int qLen, int requests, int context, bool portable) {
   const AttentionShape shape{requests, qLen, heads, 576, 512, kv, kPage, 0, false};
   const std::unique_ptr<Attention> attention =
@@ -71,7 +88,7 @@ void measure(KvType kv, int heads, int qLen, int requests, int context, bool por
   std::shuffle(ids.begin(), ids.end(), std::mt19937(7));
   Memory table(pages * 4);
   table.fill(ids);
-  tests::fillKeys({pool.data, table.as<int32_t>(), kPage, kv, 512, 64, 0.01F, false, 5, 0}, pages * kPage);
+  fillPool(pool, kv, pages);
   const int64_t tokens = static_cast<int64_t>(requests) * qLen;
   const int64_t rows = tokens * heads;
   Memory q(rows * 576 * 2);
