@@ -16,6 +16,8 @@ export interface EventNumbers {
   readonly value: number
   /** What `value` is held against, 0 where nothing is. */
   readonly limit: number
+  /** Why something could not be done, where numbers do not say it. */
+  readonly reason?: string
 }
 
 export interface EventText {
@@ -45,6 +47,8 @@ const SEVERITY: Readonly<Record<EventKind, Severity>> = {
   check_failed: 'error',
   pool_full: 'error',
   capture_incomplete: 'warning',
+  kernels_recorded: 'info',
+  kernels_not_recorded: 'warning',
 }
 
 const sentence = (event: EventNumbers): string => {
@@ -78,6 +82,15 @@ const sentence = (event: EventNumbers): string => {
         `The capture of step ${step} is not whole: it would take ${value}, ` +
         `the limit is ${limit}${first(event, 'here')}`
       )
+    case 'kernels_recorded':
+      return (
+        `${counted(value, 'kernel, copy or fill', '')} of step ${step} recorded by CUPTI, ` +
+        `within ${limit} ns of its stages; such a step is slower`
+      )
+    case 'kernels_not_recorded':
+      return limit > 0
+        ? `The kernels of step ${step} were not recorded: CUPTI gave ${value} records, which are not its ${limit}`
+        : `The kernels of step ${step} were not recorded: ${event.reason ?? 'CUPTI cannot be used'}`
     default:
       return unknownKind(kind)
   }

@@ -104,6 +104,8 @@ export const traceMessageSchema = z.discriminatedUnion('type', [
     error: z.string().optional(),
     dropped: z.int(),
     captureNotes: z.array(z.string()),
+    /** Why kernels that were asked for were not recorded. */
+    kernelNote: z.string().optional(),
     /** Of the clocks over the whole run, where it could be asked for. */
     uncertaintyNs: z.number().optional(),
   }),

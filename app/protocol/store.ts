@@ -86,7 +86,8 @@ export const storeMethods = {
    * `busy` is the covered time; `wait` the time from entering a collective to the last rank's entering it, at the
    * start of a single span and summed over merged ones. `sources` has bit n set where a span's provenance is
    * PROVENANCES[n]. All arrays have one entry an item; times in ns. Spans of OUTER_STAGES, which contain others, are the
-   * items of `outer`, merged by themselves.
+   * items of `outer`, merged by themselves. So are recorded kernels, those of `kernels`: `name` of a single one is a place
+   * in `kernelNames`, -1 for merged ones.
    */
   spanTile: {
     params: z.strictObject({
@@ -101,6 +102,8 @@ export const storeMethods = {
       endNs: z.number(),
       ...tileItems,
       outer: z.strictObject(tileItems),
+      kernels: z.strictObject({ ...tileItems, name: i32 }),
+      kernelNames: z.array(z.string()),
     }),
   },
   /**
@@ -125,10 +128,33 @@ export const storeMethods = {
       })
       .nullable(),
   },
+  /** The recorded kernel of `rank` that covers `atNs` and starts last, with every column; null where there is none. */
+  kernelAt: {
+    params: z.strictObject({ run: runId, rank: int, atNs: z.number() }),
+    result: z
+      .strictObject({
+        step: int,
+        layer: int,
+        stage: int,
+        name: z.string(),
+        startNs: z.number(),
+        durNs: z.number(),
+        /** Of copies and fills, which have none of the next four. */
+        bytes: z.number().nullable(),
+        grid: z.array(int).length(3).nullable(),
+        block: z.array(int).length(3).nullable(),
+        registers: int.nullable(),
+        sharedBytes: int.nullable(),
+        stream: int,
+        graph: z.boolean(),
+        provenance: z.string(),
+      })
+      .nullable(),
+  },
   /**
    * Steps from `from` on, at most `max` (thinned evenly when there are more), as columns. `provenance` is the code of
    * where `wallNs` and `tokensPerSecond` come from; `deviceNs` is what the device took for all ranks, `untracedNs` the
-   * same without tracing, NaN where the step did not run so.
+   * same without tracing, NaN where the step did not run so; `kernelTrace` is 1 where CUPTI was on.
    */
   steps: {
     params: z.strictObject({ run: runId, from: int.min(0), max: int.min(1).max(100_000) }),
@@ -142,12 +168,14 @@ export const storeMethods = {
       maxRelErr: f64,
       checkedRows: i32,
       graphReplayed: u8,
+      kernelTrace: u8,
       provenance: u8,
     }),
   },
   /**
    * Median and 95th percentile of each stage's duration a layer, its share of the ranks' time, and where its
-   * durations come from. The shares of OUTER_STAGES, whose time is that of others, are 0.
+   * durations come from. The shares of OUTER_STAGES, whose time is that of others, are 0. Steps whose kernels were recorded
+   * are left out where there are others.
    */
   stages: {
     params: z.strictObject({ run: runId }),

@@ -204,6 +204,11 @@ const engine = z.strictObject({
     'Observer cost',
     'Runs every step on the GPU once more with tracing off, before or after it in turn, and reports the difference.',
   ),
+  kernelTrace: field(
+    z.union([z.enum(['none', 'last']), z.array(count(0, 999_999)).max(64)]).default('none'),
+    'Recorded kernels',
+    'Steps on the GPU whose kernels CUPTI records, name by name; they take longer, and the numbers of the run leave them out.',
+  ),
   restOfLayer: field(
     z.union([z.enum(['model']), count(0, 2 ** 40)]).default(0),
     'Rest of layer',

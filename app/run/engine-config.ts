@@ -54,6 +54,8 @@ export interface EngineConfig {
   readonly checkRows: number
   readonly captureSteps: readonly number[]
   readonly captureLayers: readonly number[]
+  /** Steps on a GPU whose kernels are recorded. */
+  readonly kernelSteps: readonly number[]
 }
 
 export const defaultSoftmaxScale = (config: RunConfig): number =>
@@ -71,6 +73,14 @@ export const contextLens = (config: RunConfig): number[] =>
 
 const checkRows = (rows: RunConfig['check']['rows']): number =>
   rows === 'auto' ? -1 : rows === 'all' ? -2 : rows === 'none' ? 0 : rows
+
+/** Steps that a field names, of `steps` in all. */
+const chosenSteps = (chosen: RunConfig['capture']['steps'], steps: number): readonly number[] =>
+  chosen === 'last' ? [steps - 1] : chosen === 'none' ? [] : chosen
+
+/** Whether kernels of some steps are to be recorded. */
+export const recordsKernels = ({ engine, workload }: RunConfig): boolean =>
+  chosenSteps(engine.kernelTrace, workload.steps).length > 0
 
 /** The device of a run: `auto` is the GPU when the caller knows of one that can be used and can hold the cache, else the CPU. */
 export const deviceOf = ({ engine, cache }: RunConfig, gpu = false): Device => {
@@ -115,8 +125,8 @@ export const engineConfig = (config: RunConfig, device: Device = deviceOf(config
     rowStats: engine.rowStats,
     observer: engine.observer,
     checkRows: checkRows(config.check.rows),
-    captureSteps:
-      capture.steps === 'last' ? [workload.steps - 1] : capture.steps === 'none' ? [] : capture.steps,
+    captureSteps: chosenSteps(capture.steps, workload.steps),
     captureLayers: capture.layers,
+    kernelSteps: chosenSteps(engine.kernelTrace, workload.steps),
   }
 }

@@ -195,14 +195,14 @@ export const configRules = (config: RunConfig): ConfigIssue[] => {
       `must be below the measured layers (${measured}), got ${layer}`,
     )
   })
-  if (Array.isArray(capture.steps))
-    capture.steps.forEach((step, i) => {
-      rule(
-        step < workload.steps,
-        `capture.steps[${i}]`,
-        `must be below steps (${workload.steps}), got ${step}`,
-      )
-    })
+  const withinRun = (steps: RunConfig['capture']['steps'], path: string): void => {
+    if (Array.isArray(steps))
+      steps.forEach((step, i) => {
+        rule(step < workload.steps, `${path}[${i}]`, `must be below steps (${workload.steps}), got ${step}`)
+      })
+  }
+  withinRun(engine.kernelTrace, 'engine.kernelTrace')
+  withinRun(capture.steps, 'capture.steps')
   return issues
 }
 

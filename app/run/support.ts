@@ -1,5 +1,5 @@
 import type { RunConfig } from './config.ts'
-import { deviceOf } from './engine-config.ts'
+import { deviceOf, recordsKernels } from './engine-config.ts'
 import type { CudaInfo } from './machine.ts'
 import type { ConfigIssue } from './parse.ts'
 
@@ -49,6 +49,8 @@ const deviceIssues = (config: RunConfig, cuda: CudaInfo | undefined): ConfigIssu
   const gpu = engine.device === 'auto' && (cuda?.available ?? true)
   if (engine.graph && deviceOf(config, gpu) === 'cpu')
     issues.push({ path: 'engine.graph', message: 'needs a GPU, and this run would use the CPU' })
+  if (recordsKernels(config) && deviceOf(config, gpu) === 'cpu')
+    issues.push({ path: 'engine.kernelTrace', message: 'needs a GPU, and this run would use the CPU' })
   if (engine.observer && deviceOf(config, gpu) === 'cpu')
     issues.push({ path: 'engine.observer', message: 'needs a GPU, and this run would use the CPU' })
   return issues

@@ -6,7 +6,7 @@ import { PROVENANCES, STAGES } from './stages.ts'
  * `run.json` of a bundle. FORMAT_VERSION rises when a reader of the older version would misread the bundle;
  * docs/format.md keeps the changelog and `upgrade.ts` beside the store the upgraders.
  */
-export const FORMAT_VERSION = 2
+export const FORMAT_VERSION = 3
 
 export const RUN_STATUSES = ['running', 'complete', 'stopped', 'interrupted', 'failed'] as const
 export type RunStatus = (typeof RUN_STATUSES)[number]
@@ -36,6 +36,19 @@ export const summarySchema = z.strictObject({
   /** Median step with tracing on and off, the same steps in turn, and the first over the second. */
   observerCost: z
     .strictObject({ tracedUs: z.number(), untracedUs: z.number(), ratio: z.number() })
+    .optional(),
+  /**
+   * Steps whose kernels CUPTI recorded. They are slower, so all other numbers here leave them out, unless there are no
+   * others (`counted`). Median step on the device with CUPTI on and, where there is one, of the others.
+   */
+  kernelTrace: z
+    .strictObject({
+      steps: z.int(),
+      kernels: z.int(),
+      recordedUs: z.number(),
+      plainUs: z.number().optional(),
+      counted: z.boolean(),
+    })
     .optional(),
   stages: z.partialRecord(z.enum(STAGES), micros),
   check: z.strictObject({
@@ -80,5 +93,7 @@ export const manifestSchema = z.strictObject({
   summary: summarySchema.optional(),
   /** What a capture had to leave out, and why. */
   captureNotes: z.array(z.string()).optional(),
+  /** Why kernels that were asked for were not recorded, and what to do about it. */
+  kernelNote: z.string().optional(),
 })
 export type Manifest = z.output<typeof manifestSchema>

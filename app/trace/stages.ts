@@ -58,6 +58,8 @@ export const EVENT_KINDS = [
   'check_failed',
   'pool_full',
   'capture_incomplete',
+  'kernels_recorded',
+  'kernels_not_recorded',
 ] as const
 export type EventKind = (typeof EVENT_KINDS)[number]
 

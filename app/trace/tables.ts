@@ -3,7 +3,7 @@
  * and documentation. `rank` of a partitioned table stands in the path only
  * (`spans/rank=3/part-000001.parquet`).
  */
-export const TABLE_NAMES = ['spans', 'rows', 'pages', 'steps', 'events', 'points'] as const
+export const TABLE_NAMES = ['spans', 'kernels', 'rows', 'pages', 'steps', 'events', 'points'] as const
 export type TableName = (typeof TABLE_NAMES)[number]
 
 /** `stage`, `provenance`, `kind`, `severity` travel as codes (uint8, see stages.ts) and are stored as text. */
@@ -76,6 +76,37 @@ export const TABLES: Readonly<Record<TableName, Table>> = {
       column('provenance', 'provenance', 'Where the duration comes from.'),
     ],
   },
+  kernels: {
+    name: 'kernels',
+    perRank: true,
+    columns: [
+      step,
+      layer,
+      column('stage', 'stage', 'Stage that launched it.'),
+      column(
+        'name',
+        'text',
+        'Name of the kernel with its parameters; memcpy or memset for copies and fills.',
+      ),
+      column('start_ns', 'i64', 'Start in the lane of the rank, on the clock of the run.', { unit: 'ns' }),
+      column('dur_ns', 'i64', 'Duration on the device, with CUPTI on.', { unit: 'ns' }),
+      column('bytes', 'i64', 'Bytes of a copy or fill.', { unit: 'bytes', none: -1 }),
+      column('grid_x', 'i32', 'Blocks of the grid.', { none: 0 }),
+      column('grid_y', 'i32', 'Likewise.', { none: 0 }),
+      column('grid_z', 'i32', 'Likewise.', { none: 0 }),
+      column('block_x', 'i32', 'Threads of a block.', { none: 0 }),
+      column('block_y', 'i32', 'Likewise.', { none: 0 }),
+      column('block_z', 'i32', 'Likewise.', { none: 0 }),
+      column('registers', 'i32', 'Registers of a thread.', { none: -1 }),
+      column('shared_bytes', 'i32', 'Shared memory of a block, static and dynamic.', {
+        unit: 'bytes',
+        none: -1,
+      }),
+      column('stream', 'i32', 'Number that CUPTI gives the stream.'),
+      column('graph', 'bool', 'Launched by the replay of a graph.'),
+      column('provenance', 'provenance', 'Where the duration comes from.'),
+    ],
+  },
   rows: {
     name: 'rows',
     perRank: true,
@@ -131,6 +162,14 @@ export const TABLES: Readonly<Record<TableName, Table>> = {
       column('max_rel_err', 'f64', 'Largest relative error of one (row, head).', { none: Number.NaN }),
       column('checked_rows', 'i32', '(row, head) pairs compared with the reference.'),
       column('graph_replayed', 'bool', 'The step was a graph replay.'),
+      column(
+        'kernel_trace',
+        'bool',
+        'CUPTI was on, which makes a step slower. NULL in bundles before version 3.',
+        {
+          since: 3,
+        },
+      ),
       column('provenance', 'provenance', 'Where wall_ns and tokens_per_s come from.'),
     ],
   },

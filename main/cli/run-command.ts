@@ -122,8 +122,13 @@ const result = (
   return {
     exitCode: ended.status === 'stopped' ? EXIT.interrupted : summary.check.ok ? EXIT.fine : EXIT.no,
     stdout: json
-      ? JSON.stringify({ bundle: bundle.path, ...summary, emulated: manifest?.emulated })
-      : summaryText(`${bundle.name} (${ended.status})`, bundle.path, summary, manifest?.emulated),
+      ? JSON.stringify({
+          bundle: bundle.path,
+          ...summary,
+          emulated: manifest?.emulated,
+          kernelNote: manifest?.kernelNote,
+        })
+      : summaryText(`${bundle.name} (${ended.status})`, bundle.path, summary, manifest),
   }
 }
 

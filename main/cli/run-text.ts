@@ -1,15 +1,20 @@
 import type { Progress } from '../../app/protocol/store.ts'
-import type { RunSummary } from '../../app/trace/manifest.ts'
+import type { Manifest, RunSummary } from '../../app/trace/manifest.ts'
 import { type Provenance, STAGES } from '../../app/trace/stages.ts'
 import { textTable } from './text-table.ts'
 
 type Fact = [name: string, value: string]
 
-/**
- * The summary of a run for a person: facts, with what the manifest says to be `emulated`, then the stages in the order
- * in which they run.
- */
-export const summaryText = (name: string, bundle: string, summary: RunSummary, emulated?: string): string => {
+/** What the manifest says about a run in sentences. */
+type Notes = Pick<Manifest, 'emulated' | 'kernelNote'>
+
+/** The summary of a run for a person: facts, with the notes of its manifest, then the stages in the order in which they run. */
+export const summaryText = (
+  name: string,
+  bundle: string,
+  summary: RunSummary,
+  { emulated, kernelNote }: Notes = {},
+): string => {
   const { check, stepMs } = summary
   // The steps name one reason; that ranks ran in turn is another one.
   const alsoEmulated = emulated !== undefined && summary.provenance !== 'emulated'
@@ -23,6 +28,9 @@ export const summaryText = (name: string, bundle: string, summary: RunSummary, e
     ...(summary.observerCost === undefined
       ? []
       : [['observer', observerText(summary.observerCost)] satisfies Fact]),
+    ...(summary.kernelTrace === undefined
+      ? []
+      : [['kernels', kernelText(summary.kernelTrace)] satisfies Fact]),
     ['check', checkText(check)],
     ['partials', `${check.nanRows} rows with NaN, ${check.emptyRows} rows without keys`],
   ]
@@ -32,6 +40,7 @@ export const summaryText = (name: string, bundle: string, summary: RunSummary, e
     ...(emulated === undefined ? [] : [['emulated', emulated] satisfies Fact]),
     ['steps', summary.steps === 0 ? 'none was finished' : String(summary.steps)],
     ...(summary.steps === 0 ? [] : measured),
+    ...(kernelNote === undefined ? [] : [['no kernels', kernelNote] satisfies Fact]),
     ['dropped', String(summary.dropped)],
     ['bundle', bundle],
   ]
@@ -61,6 +70,13 @@ const percentiles = ({ p50, p95 }: RunSummary['stepMs']): string =>
 const observerText = ({ tracedUs, untracedUs }: NonNullable<RunSummary['observerCost']>): string => {
   const percent = (100 * (tracedUs - untracedUs)) / untracedUs
   return `${percent < 0 ? '' : '+'}${percent.toFixed(1)}% of a step (${fixed(tracedUs)} us traced, ${fixed(untracedUs)} us untraced)`
+}
+
+const kernelText = (trace: NonNullable<RunSummary['kernelTrace']>): string => {
+  const { steps, kernels, recordedUs, plainUs, counted } = trace
+  const recorded = `${grouped(kernels)} recorded in ${steps} ${steps === 1 ? 'step' : 'steps'} by CUPTI`
+  const cost = plainUs === undefined ? '' : ` instead of ${fixed(plainUs)} us`
+  return `${recorded}, which then took ${fixed(recordedUs)} us${cost}${counted ? ' and count above' : ' and do not count above'}`
 }
 
 /** What stands beside a number that was not measured as it is. */

@@ -21,6 +21,12 @@ export interface NativeAddon {
   measureReadBandwidth(): Promise<number>
 }
 
+/** What the addon says beyond what a run needs. */
+export interface NativeKernelRecorder {
+  /** Why kernels on a GPU cannot be recorded on this machine, in one line; empty when they can. */
+  kernelProblem(): string
+}
+
 /** The engine's own ownership rules, which the addon also exports so that tests compare them with app/dcp. */
 export interface NativeLayoutRules {
   /** Lengths and sizes in tokens. */
@@ -63,6 +69,8 @@ export interface RunFacts {
   readonly uncertaintyNs: number
   /** What computes attention: vector code of the CPU, or a kernel of the GPU (`sm90`, `portable`). */
   readonly attention: string
+  /** Why kernels that were asked for are not recorded; absent where they are, or none were. */
+  readonly kernelProblem?: string
 }
 
 /** One run. Work happens on native threads; promises settle on the JavaScript thread. One call at a time. */
@@ -96,19 +104,21 @@ export interface AdvanceResult {
 }
 
 /**
- * Rows of one table as struct of arrays, columns named as in app/trace/tables.ts. `spans` and `steps` come without `provenance`,
- * `steps` also without `tokens_per_s`: the host adds them. Enumerations are codes (Uint8Array), booleans 0 or 1.
+ * Rows of one table as struct of arrays, columns named as in app/trace/tables.ts. `spans`, `kernels` and `steps` come without
+ * `provenance`, `steps` also without `tokens_per_s`: the host adds them. `name` of `kernels` (i32) is a place in `names`. Enumerations are codes (Uint8Array), booleans 0 or 1.
  * `events` come as numbers: step, layer, rank, request, time_ns, kind, and `row` (i32), `value` (f64), `limit` (f64),
  * from which the host writes message and detail.
  */
 export interface NativeChunk {
-  readonly table: 'spans' | 'rows' | 'pages' | 'steps' | 'events'
+  readonly table: 'spans' | 'kernels' | 'rows' | 'pages' | 'steps' | 'events'
   /** -1 for tables that are not per rank. */
   readonly rank: number
   readonly rows: number
   readonly columns: Readonly<
     Record<string, Int32Array | BigInt64Array | Float64Array | Float32Array | Uint8Array>
   >
+  /** Of `kernels` only. */
+  readonly names?: readonly string[]
 }
 
 /** One captured (step, layer) of one rank, or of the reference (`rank` -1): names, types and shapes of the dump format. */

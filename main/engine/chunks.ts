@@ -1,6 +1,6 @@
 import { eventKind, eventText } from '../../app/messages/events.ts'
 import { MESSAGE_BYTES, type TraceMessage } from '../../app/protocol/engine.ts'
-import { PROVENANCES, type Provenance, SEVERITIES, STAGES } from '../../app/trace/stages.ts'
+import { PROVENANCES, type Provenance, SEVERITIES, STAGE_FAMILY, STAGES } from '../../app/trace/stages.ts'
 import type { ColumnData, TraceChunk } from '../../app/trace/tables.ts'
 import type { NativeChunk } from './addon.ts'
 
@@ -11,6 +11,8 @@ export interface Origin {
   readonly layers: number
   /** Ranks share one device in turn: how they meet is emulated. */
   readonly sharedDevice: boolean
+  /** Why kernels that were asked for are not recorded. */
+  readonly kernelProblem?: string
 }
 
 /** Completes a native chunk to the columns of app/trace/tables.ts. Throws on a chunk that is not well-formed. */
@@ -21,10 +23,12 @@ export const completeChunk = (chunk: NativeChunk, origin: Origin): TraceChunk =>
   switch (chunk.table) {
     case 'spans':
       return { ...chunk, columns: { ...chunk.columns, provenance: spanProvenance(chunk, origin) } }
+    case 'kernels':
+      return kernelChunk(chunk, origin)
     case 'steps':
       return { ...chunk, columns: stepColumns(chunk, origin) }
     case 'events':
-      return { ...chunk, columns: eventColumns(chunk) }
+      return { ...chunk, columns: eventColumns(chunk, origin) }
     case 'rows':
     case 'pages':
       return chunk
@@ -41,6 +45,18 @@ const spanProvenance = ({ rows, columns }: NativeChunk, { sharedDevice }: Origin
     const meets = Number(columns.collective_seq?.[i] ?? -1) >= 0 || columns.stage?.[i] === GRAPH_REPLAY
     return code(sharedDevice && meets ? 'emulated' : 'measured')
   })
+
+/** Stages in which ranks meet: their copies stand for what would go from one device to another. */
+const MEETING_STAGES = STAGES.map((stage) => STAGE_FAMILY[stage] === 'communication')
+
+const kernelChunk = (chunk: NativeChunk, { sharedDevice }: Origin): TraceChunk => {
+  const { names = [], columns, ...rest } = chunk
+  const name = Array.from(numbers(chunk, 'name'), (place) => names[place] ?? 'unknown')
+  const provenance = Uint8Array.from(numbers(chunk, 'stage'), (stage) =>
+    code(sharedDevice && MEETING_STAGES[stage] === true ? 'emulated' : 'measured'),
+  )
+  return { ...rest, columns: { ...columns, name, provenance } }
+}
 
 /** Throughput that stands for more layers than were computed is scaled, whatever else holds. */
 const stepProvenance = ({ measuredLayers, layers, sharedDevice }: Origin): Provenance =>
@@ -63,7 +79,7 @@ const stepColumns = (chunk: NativeChunk, origin: Origin): TraceChunk['columns'] 
 
 const EVENT_NUMBERS = ['step', 'layer', 'rank', 'request', 'time_ns', 'kind'] as const
 
-const eventColumns = (chunk: NativeChunk): TraceChunk['columns'] => {
+const eventColumns = (chunk: NativeChunk, { kernelProblem }: Origin): TraceChunk['columns'] => {
   const column = (name: string): Float64Array => numbers(chunk, name)
   const [step, layer, rank, request] = [column('step'), column('layer'), column('rank'), column('request')]
   const [kind, row, value, limit] = [column('kind'), column('row'), column('value'), column('limit')]
@@ -79,6 +95,7 @@ const eventColumns = (chunk: NativeChunk): TraceChunk['columns'] => {
       row: row[i] ?? -1,
       value: value[i] ?? 0,
       limit: limit[i] ?? 0,
+      ...(kernelProblem === undefined ? {} : { reason: kernelProblem }),
     })
   })
   const kept = Object.entries(chunk.columns).filter(([name]) =>

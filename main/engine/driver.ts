@@ -48,8 +48,9 @@ export interface Driver {
 
 type Ended = Extract<EngineEvent, { type: 'ended' }>
 type Outcome = Pick<Ended, 'status' | 'error' | 'code'>
+type EndMessage = Extract<TraceMessage, { type: 'end' }>
 /** How the engine's part ended, before the store has closed the bundle. */
-type WorkOutcome = Outcome & Pick<Extract<TraceMessage, { type: 'end' }>, 'status'>
+type WorkOutcome = Outcome & Pick<EndMessage, 'status'>
 
 const FILL_MS = 200
 /** Long enough that the way through JavaScript is small beside it, short enough for a live view. */
@@ -80,6 +81,7 @@ class RunDriver {
   #paused = false
   #wakePaused = (): void => {}
   #stepsDone = 0
+  #kernelProblem: string | undefined
   /** How the store ended the run, when it did so on its own. */
   #storeLost: Outcome | undefined
   #closed: (outcome: Outcome) => void = () => {}
@@ -129,7 +131,9 @@ class RunDriver {
     const clockBase = new Date()
     const run = addon.createRun(engineConfig(config, device))
     try {
-      const manifest: Manifest = beginManifest(addon, run.facts(), { name, config, device, clockBase })
+      const facts = run.facts()
+      this.#kernelProblem = facts.kernelProblem
+      const manifest: Manifest = beginManifest(addon, facts, { name, config, device, clockBase })
       post({ type: 'begin', runId, bundle, manifest })
       return run
     } catch (error) {
@@ -193,6 +197,7 @@ class RunDriver {
       measuredLayers: measuredLayers(config),
       layers: config.model.layers,
       sharedDevice: sharesDevice(config, device),
+      ...(this.#kernelProblem === undefined ? {} : { kernelProblem: this.#kernelProblem }),
     }
     for (let chunks = run.drain(DRAIN_BYTES); chunks.length > 0; chunks = run.drain(DRAIN_BYTES))
       for (const native of chunks)
@@ -225,7 +230,7 @@ class RunDriver {
       ...(last.error === undefined ? {} : { error: last.error }),
       dropped: run.dropped(),
       captureNotes: this.#captureNotes,
-      ...uncertainty(run),
+      ...lastFacts(run),
     })
     const answer = await closed
     return last.status === 'failed' ? last : answer
@@ -272,10 +277,13 @@ class RunDriver {
 
 const STORE_GONE = 'the store process is gone'
 
-/** How well the clocks stood to each other over the whole run; a failed engine cannot say. */
-const uncertainty = (run: NativeRun): { uncertaintyNs?: number } => {
+/**
+ * How well the clocks stood to each other over the whole run, and why kernels are missing; a failed engine cannot say.
+ */
+const lastFacts = (run: NativeRun): Pick<EndMessage, 'uncertaintyNs' | 'kernelNote'> => {
   try {
-    return { uncertaintyNs: run.facts().uncertaintyNs }
+    const { uncertaintyNs, kernelProblem } = run.facts()
+    return { uncertaintyNs, ...(kernelProblem === undefined ? {} : { kernelNote: kernelProblem }) }
   } catch {
     return {}
   }

@@ -38,6 +38,7 @@ export const beginManifest = (engine: Engine, facts: RunFacts, run: RunBeginning
     versions: { dcpscope: VERSION, engine: engine.version, node: process.versions.node },
     clock: { base: began, alignment: facts.alignment, uncertaintyNs: facts.uncertaintyNs },
     createdAt: began,
+    ...(facts.kernelProblem === undefined ? {} : { kernelNote: facts.kernelProblem }),
   }
 }
 

@@ -119,7 +119,7 @@ export class BundleWriter {
   }
 
   /** The regular end; resolves with the status that the bundle has then. */
-  end({ status, error, dropped, captureNotes, uncertaintyNs }: EndMessage): Promise<RunStatus> {
+  end({ status, error, dropped, captureNotes, kernelNote, uncertaintyNs }: EndMessage): Promise<RunStatus> {
     return this.#finish(async () => {
       await this.#parts.flush()
       const unfinished = this.#tensors.abandon().map((file) => `${file}: its last piece never came`)
@@ -131,6 +131,7 @@ export class BundleWriter {
           ...(uncertaintyNs === undefined ? {} : { clock: { ...this.#manifest.clock, uncertaintyNs } }),
           ...(error === undefined ? {} : { error }),
           ...(notes.length === 0 ? {} : { captureNotes: notes }),
+          ...(kernelNote === undefined ? {} : { kernelNote }),
         },
         dropped,
       )

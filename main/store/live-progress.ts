@@ -12,6 +12,8 @@ export class LiveProgress {
   readonly #totalSteps: number
   readonly #recent: { tokens: number; seconds: number }[] = []
   #steps = 0
+  /** Whether a step ran whose kernels were not recorded. */
+  #plain = false
   #lastStepMs = 0
   #provenance: Provenance | null = null
   #maxRelErr: number | null = null
@@ -37,10 +39,16 @@ export class LiveProgress {
     const error = at(columns.max_rel_err, i)
     const tokens = at(columns.tokens, i)
     this.#steps++
-    this.#lastStepMs = wall / 1e6
-    this.#provenance = PROVENANCES[at(columns.provenance, i)] ?? null
-    if (rate > 0) this.#recent.push({ tokens, seconds: tokens / rate })
-    if (this.#recent.length > RECENT) this.#recent.shift()
+    // A step whose kernels are recorded is slower: it stands for the run only until there is another.
+    const stands = at(columns.kernel_trace, i) === 0
+    if (stands && !this.#plain) this.#recent.length = 0
+    if (stands || !this.#plain) {
+      this.#lastStepMs = wall / 1e6
+      this.#provenance = PROVENANCES[at(columns.provenance, i)] ?? null
+      if (rate > 0) this.#recent.push({ tokens, seconds: tokens / rate })
+      if (this.#recent.length > RECENT) this.#recent.shift()
+    }
+    this.#plain ||= stands
     if (!Number.isNaN(error)) this.#maxRelErr = Math.max(this.#maxRelErr ?? 0, jsonNumber(error))
     this.#checkedRows += at(columns.checked_rows, i)
     this.#endNs = Math.max(this.#endNs, at(columns.start_ns, i) + wall)

@@ -14,11 +14,21 @@ import { checkPart, hasReference, listCaptures, listParts } from './bundle-files
 import { captureShape, mergeRow } from './captures.ts'
 import { naming } from './damaged-part.ts'
 import { withConnection } from './duck.ts'
+import { KernelLoader } from './kernel-loader.ts'
 import { PartTotals } from './part-totals.ts'
 import { StoreProblem } from './problem.ts'
 import { SpanLoader } from './span-loader.ts'
 import { runQuery } from './sql-query.ts'
-import { blockTable, events, rows, spanStartingAt, stages, stepCount, steps } from './table-queries.ts'
+import {
+  blockTable,
+  events,
+  kernelAt,
+  rows,
+  spanStartingAt,
+  stages,
+  stepCount,
+  steps,
+} from './table-queries.ts'
 import { TileBuilder } from './tile-builder.ts'
 
 /** What the parameters of every method about one run have in common. */
@@ -38,6 +48,7 @@ export class RunBundle {
   readonly #duck: DuckDBInstance
   readonly #manifest: () => Manifest
   readonly #spans: SpanLoader
+  readonly #kernels: KernelLoader
   readonly #totals: PartTotals
   #ranks: number | undefined
 
@@ -48,6 +59,7 @@ export class RunBundle {
     this.#duck = duck
     this.#manifest = manifest
     this.#spans = new SpanLoader(folder, duck)
+    this.#kernels = new KernelLoader(folder, duck)
     this.#totals = new PartTotals(folder, duck)
   }
 
@@ -69,6 +81,7 @@ export class RunBundle {
     runInfo: () => this.#info(),
     spanTile: (params) => this.#tile(params),
     spanAt: (params) => this.#spanAt(params),
+    kernelAt: (params) => withConnection(this.#duck, (c) => kernelAt(c, this.folder, params)),
     steps: (params) => withConnection(this.#duck, (c) => steps(c, this.folder, params)),
     stages: () => withConnection(this.#duck, (c) => stages(c, this.folder)),
     blockTable: (params) => withConnection(this.#duck, (c) => blockTable(c, this.folder, params)),
@@ -115,7 +128,8 @@ export class RunBundle {
       spans.index.tile(startNs, endNs, buckets, items)
       spans.outer.tile(startNs, endNs, buckets, outer)
     }
-    return { startNs, endNs, ...items.build(), outer: outer.build() }
+    const kernels = await this.#kernels.tile(wanted, startNs, endNs, buckets)
+    return { startNs, endNs, ...items.build(), outer: outer.build(), ...kernels }
   }
 
   async #spanAt({ rank, atNs }: Params<'spanAt'>): Promise<StoreResult<'spanAt'>> {
@@ -157,6 +171,8 @@ export const answerRun = (
       return answer(method, storeMethods.spanTile.params)
     case 'spanAt':
       return answer(method, storeMethods.spanAt.params)
+    case 'kernelAt':
+      return answer(method, storeMethods.kernelAt.params)
     case 'steps':
       return answer(method, storeMethods.steps.params)
     case 'stages':

@@ -36,6 +36,16 @@ const withLaterColumns = (table: TableName, rows: string): string => {
   return `(SELECT * FROM ${rows} UNION ALL BY NAME SELECT ${empty} WHERE false)`
 }
 
+/**
+ * Condition on `spans` for those whose times count in numbers of the whole run: CUPTI makes the steps slower whose kernels
+ * it records, so they count only where there are no others.
+ */
+export const countedSpans = (bundle: string): string => {
+  const steps = relation(bundle, 'steps')
+  const plain = `(SELECT count(*) FROM ${steps} WHERE kernel_trace IS NOT TRUE)`
+  return `(step NOT IN (SELECT step FROM ${steps} WHERE kernel_trace) OR ${plain} = 0)`
+}
+
 /** The table of a bundle as it is on disk now. */
 export const relation = (bundle: string, table: TableName): string =>
   relationOf(table, listParts(bundle, table))

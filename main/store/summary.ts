@@ -4,7 +4,7 @@ import type { Manifest, RunSummary } from '../../app/trace/manifest.ts'
 import { PROVENANCES, STAGES } from '../../app/trace/stages.ts'
 import { numberOf, type PlainRow, plainRows } from './duck.ts'
 import { jsonNumber } from './live-progress.ts'
-import { relation } from './sources.ts'
+import { countedSpans, relation } from './sources.ts'
 
 /** Relative error above which the check fails: rounding of the cache's type, with room. */
 const checkTolerance = (config: RunConfig): number => (config.cache.kvDtype === 'fp32' ? 1e-5 : 1e-2)
@@ -17,16 +17,20 @@ export const summarise = async (
   dropped: number,
 ): Promise<RunSummary> => {
   const one = async (sql: string): Promise<PlainRow | undefined> => (await plainRows(connection, sql))[0]
+  const kernels = await kernelTrace(connection, bundle)
+  const counted = kernels === undefined || kernels.counted ? '' : 'WHERE kernel_trace IS NOT TRUE'
+  const allSteps = await one(
+    `SELECT count(*) AS steps, sum(checked_rows) AS checked, max(max_abs_err) AS abs_err, max(max_rel_err) AS rel_err
+     FROM ${relation(bundle, 'steps')}`,
+  )
   const steps = await one(
-    `SELECT count(*) AS steps, quantile_cont(wall_ns, 0.5) / 1e6 AS p50, quantile_cont(wall_ns, 0.95) / 1e6 AS p95,
+    `SELECT quantile_cont(wall_ns, 0.5) / 1e6 AS p50, quantile_cont(wall_ns, 0.95) / 1e6 AS p95,
        quantile_cont(device_ns, 0.5) / 1e6 AS device_p50, quantile_cont(device_ns, 0.95) / 1e6 AS device_p95,
        bool_or(device_ns <> wall_ns) AS in_turn,
        quantile_cont(device_ns, 0.5) FILTER (WHERE untraced_ns IS NOT NULL) / 1e3 AS traced,
        quantile_cont(untraced_ns, 0.5) / 1e3 AS untraced,
-       sum(tokens) / sum(tokens / tokens_per_s) AS rate, sum(checked_rows) AS checked,
-       max(max_abs_err) AS abs_err, max(max_rel_err) AS rel_err,
-       mode(provenance) AS provenance
-     FROM ${relation(bundle, 'steps')}`,
+       sum(tokens) / sum(tokens / tokens_per_s) AS rate, mode(provenance) AS provenance
+     FROM ${relation(bundle, 'steps')} ${counted}`,
   )
   const rows = await one(
     `SELECT count_if(out_nan > 0 OR lse_nan > 0) AS nan_rows, count_if("empty") AS empty_rows
@@ -36,12 +40,12 @@ export const summarise = async (
     `SELECT count(*) AS n FROM ${relation(bundle, 'events')} WHERE kind = 'nan_in_merged'`,
   )
   const tolerance = checkTolerance(manifest.config)
-  const maxRelErr = errorOf(steps, 'rel_err')
+  const maxRelErr = errorOf(allSteps, 'rel_err')
   return {
     device: manifest.devices[0]?.kind ?? 'cpu',
     backend: manifest.config.serving.backend ?? 'native',
     ranks: Math.min(manifest.config.parallel.dcpSize, MAX_DCP_SIZE),
-    steps: numberOf(steps, 'steps'),
+    steps: numberOf(allSteps, 'steps'),
     tokensPerSecond: numberOf(steps, 'rate'),
     provenance: PROVENANCES.find((p) => p === steps?.provenance) ?? 'measured',
     stepMs: { p50: numberOf(steps, 'p50'), p95: numberOf(steps, 'p95') },
@@ -49,10 +53,11 @@ export const summarise = async (
       ? { deviceStepMs: { p50: numberOf(steps, 'device_p50'), p95: numberOf(steps, 'device_p95') } }
       : {}),
     ...observerCost(steps),
+    ...(kernels === undefined ? {} : { kernelTrace: kernels }),
     stages: await stageTimes(connection, bundle),
     check: {
-      checkedRows: numberOf(steps, 'checked'),
-      maxAbsErr: errorOf(steps, 'abs_err'),
+      checkedRows: numberOf(allSteps, 'checked'),
+      maxAbsErr: errorOf(allSteps, 'abs_err'),
       maxRelErr,
       nanRows: numberOf(rows, 'nan_rows'),
       emptyRows: numberOf(rows, 'empty_rows'),
@@ -60,6 +65,31 @@ export const summarise = async (
       ok: numberOf(nanMerged, 'n') === 0 && (maxRelErr === null || maxRelErr <= tolerance),
     },
     dropped,
+  }
+}
+
+/** What recording kernels did to the steps in which CUPTI was on; undefined where there are none. */
+const kernelTrace = async (
+  connection: DuckDBConnection,
+  bundle: string,
+): Promise<RunSummary['kernelTrace']> => {
+  const [steps] = await plainRows(
+    connection,
+    `SELECT count_if(kernel_trace) AS recorded, count(*) AS n,
+       quantile_cont(device_ns, 0.5) FILTER (WHERE kernel_trace) / 1e3 AS recorded_us,
+       quantile_cont(device_ns, 0.5) FILTER (WHERE kernel_trace IS NOT TRUE) / 1e3 AS plain_us
+     FROM ${relation(bundle, 'steps')}`,
+  )
+  const recorded = numberOf(steps, 'recorded')
+  if (recorded === 0) return undefined
+  const [kernels] = await plainRows(connection, `SELECT count(*) AS n FROM ${relation(bundle, 'kernels')}`)
+  const counted = recorded === numberOf(steps, 'n')
+  return {
+    steps: recorded,
+    kernels: numberOf(kernels, 'n'),
+    recordedUs: numberOf(steps, 'recorded_us'),
+    ...(counted ? {} : { plainUs: numberOf(steps, 'plain_us') }),
+    counted,
   }
 }
 
@@ -80,7 +110,7 @@ const stageTimes = async (connection: DuckDBConnection, bundle: string): Promise
     connection,
     `SELECT stage, quantile_cont(dur_ns, 0.5) / 1e3 AS p50, quantile_cont(dur_ns, 0.95) / 1e3 AS p95,
        mode(provenance) FILTER (WHERE provenance <> 'measured') AS source
-     FROM ${relation(bundle, 'spans')} GROUP BY stage`,
+     FROM ${relation(bundle, 'spans')} WHERE ${countedSpans(bundle)} GROUP BY stage`,
   )
   return Object.fromEntries(
     STAGES.flatMap((stage) => {

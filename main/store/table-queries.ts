@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import type { StoreParams, StoreResult } from '../../app/protocol/store.ts'
 import { OUTER_STAGES, PROVENANCES, type Provenance, STAGES } from '../../app/trace/stages.ts'
 import { numberOf, type PlainRow, plainRows, readColumns, sqlText, textOf } from './duck.ts'
-import { relation } from './sources.ts'
+import { countedSpans, relation } from './sources.ts'
 
 /** The store's methods that are one look at the Parquet parts of a bundle. Units and shapes: app/protocol/store.ts. */
 
@@ -25,7 +25,8 @@ export const steps = async (
        device_ns::DOUBLE AS device_ns,
        coalesce(untraced_ns, 'nan'::DOUBLE)::DOUBLE AS untraced_ns, coalesce(tokens_per_s, 0)::DOUBLE AS tokens_per_s,
        coalesce(max_rel_err, 'nan'::DOUBLE)::DOUBLE AS max_rel_err, checked_rows::INTEGER AS checked_rows,
-       graph_replayed::UTINYINT AS graph_replayed, enum_code(provenance::provenance)::UTINYINT AS source
+       graph_replayed::UTINYINT AS graph_replayed, coalesce(kernel_trace, false)::UTINYINT AS kernel_trace,
+       enum_code(provenance::provenance)::UTINYINT AS source
      FROM numbered
      WHERE n <= ${max} OR i = 0 OR (i * ${max}) // n <> ((i - 1) * ${max}) // n
      ORDER BY step`,
@@ -40,6 +41,7 @@ export const steps = async (
     maxRelErr: columns.f64('max_rel_err'),
     checkedRows: columns.i32('checked_rows'),
     graphReplayed: columns.u8('graph_replayed'),
+    kernelTrace: columns.u8('kernel_trace'),
     provenance: columns.u8('source'),
   }
 }
@@ -53,7 +55,7 @@ export const stages = async (
     `SELECT stage, quantile_cont(dur_ns, 0.5) / 1e3 AS p50, quantile_cont(dur_ns, 0.95) / 1e3 AS p95,
        sum(dur_ns)::DOUBLE AS time, sum(coalesce(last_enter_ns - enter_ns, 0))::DOUBLE AS wait,
        string_agg(DISTINCT provenance::VARCHAR, ' ') AS sources
-     FROM ${relation(bundle, 'spans')} GROUP BY stage`,
+     FROM ${relation(bundle, 'spans')} WHERE ${countedSpans(bundle)} GROUP BY stage`,
   )
   const isOuter = (row: PlainRow): boolean => OUTER_STAGES.some((stage) => stage === row.stage)
   const total = rows.reduce((sum, row) => sum + (isOuter(row) ? 0 : numberOf(row, 'time')), 0)
@@ -191,6 +193,41 @@ export const spanStartingAt = async (
     collectiveSeq: nullable(row, 'collective_seq'),
     enterNs: nullable(row, 'enter_ns'),
     lastEnterNs: nullable(row, 'last_enter_ns'),
+    provenance: textOf(row, 'provenance'),
+  }
+}
+
+/** Every column of the recorded kernel of `rank` that covers `atNs`; the one that starts last where there are several. */
+export const kernelAt = async (
+  connection: DuckDBConnection,
+  bundle: string,
+  { rank, atNs }: Omit<StoreParams<'kernelAt'>, 'run'>,
+): Promise<StoreResult<'kernelAt'>> => {
+  const [row] = await plainRows(
+    connection,
+    `SELECT * FROM ${relation(bundle, 'kernels')}
+     WHERE rank = ${rank} AND start_ns <= ${atNs} AND start_ns + dur_ns > ${atNs}
+     ORDER BY start_ns DESC LIMIT 1`,
+  )
+  if (row === undefined) return null
+  const three = (name: string): number[] | null =>
+    nullable(row, `${name}_x`) === null
+      ? null
+      : ['x', 'y', 'z'].map((axis) => numberOf(row, `${name}_${axis}`))
+  return {
+    step: numberOf(row, 'step'),
+    layer: numberOf(row, 'layer'),
+    stage: stageNames.indexOf(textOf(row, 'stage')),
+    name: textOf(row, 'name'),
+    startNs: numberOf(row, 'start_ns'),
+    durNs: numberOf(row, 'dur_ns'),
+    bytes: nullable(row, 'bytes'),
+    grid: three('grid'),
+    block: three('block'),
+    registers: nullable(row, 'registers'),
+    sharedBytes: nullable(row, 'shared_bytes'),
+    stream: numberOf(row, 'stream'),
+    graph: row.graph === true,
     provenance: textOf(row, 'provenance'),
   }
 }

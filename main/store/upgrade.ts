@@ -7,6 +7,8 @@ export type Upgrader = (manifest: Record<string, unknown>) => Record<string, unk
 export const UPGRADERS: ReadonlyMap<number, Upgrader> = new Map([
   // Version 2 only adds what may be left out.
   [1, (manifest) => manifest],
+  // And so does version 3.
+  [2, (manifest) => manifest],
 ])
 
 export const upgraded = (

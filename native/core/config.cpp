@@ -75,6 +75,8 @@ void validateWork(const Config& c) {
   range(c.restOfLayerFlops, 0, int64_t{1} << 50, "restOfLayerFlops");
   range(c.checkRows, kCheckAll, 1 << 20, "checkRows");
   for (const int step : c.captureSteps) range(step, 0, c.steps - 1, "captureSteps");
+  rule(c.kernelSteps.empty() || c.cuda, "kernelSteps", "needs the device cuda");
+  for (const int step : c.kernelSteps) range(step, 0, c.steps - 1, "kernelSteps");
   for (const int layer : c.captureLayers) range(layer, 0, c.layers - 1, "captureLayers");
 }
 

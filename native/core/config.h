@@ -56,6 +56,8 @@ struct Config {
   int checkRows = kCheckAuto;
   std::vector<int> captureSteps;
   std::vector<int> captureLayers;
+  /** Steps on a GPU whose kernels are recorded. */
+  std::vector<int> kernelSteps;
 };
 
 /** Throws ERR_CONFIG that names the field and the rule. */

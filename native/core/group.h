@@ -26,6 +26,19 @@ struct FillSizes {
   int64_t pieces;
 };
 
+/** What became of the kernels of a step that were to be recorded. */
+struct KernelTrace {
+  /** The recorder was on, which makes a step slower. */
+  bool on = false;
+  /** Whether all were recorded. */
+  bool whole = false;
+  /** What ran on the device by its records, and by the list of work. */
+  int64_t records = 0;
+  int64_t expected = 0;
+  /** Within how much the records' clock stands to that of the stages. */
+  int64_t uncertaintyNs = 0;
+};
+
 /** Times of one step in nanoseconds on the clock of the run. */
 struct StepTimes {
   int64_t start;
@@ -36,6 +49,7 @@ struct StepTimes {
   /** The same step on the device with tracing off; -1: not run. */
   int64_t untraced = -1;
   bool replayed = false;
+  KernelTrace kernels = {};
 };
 
 /** Values of merged outputs that are NaN, and the first of them. */
@@ -56,11 +70,13 @@ struct RankMetadata {
   std::vector<int64_t> slots;
 };
 
-/** How times of a group stand to the clock of the run, and what computes attention. */
+/** How times of a group stand to the clock of the run, what computes attention, and why kernels that were
+ * asked for are not recorded (empty where they are, or none were). */
 struct GroupFacts {
   std::string alignment;
   int64_t uncertaintyNs;
   std::string attention;
+  std::string kernelProblem = {};
 };
 
 /**

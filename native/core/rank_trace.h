@@ -28,6 +28,7 @@ struct RingSizes {
   int64_t spans;
   int64_t rows;
   int64_t pages;
+  int64_t kernels;
 };
 
 /** What one rank recorded. Written by whoever works for the rank while a step goes on, read between steps. */
@@ -35,24 +36,28 @@ struct RankTrace {
   explicit RankTrace(const RingSizes& sizes)
       : spans(spanColumns(), sizes.spans),
         rows(queryRowColumns(), sizes.rows),
-        pages(pageColumns(), sizes.pages) {}
+        pages(pageColumns(), sizes.pages),
+        kernels(kernelColumns(), sizes.kernels) {}
 
   void beginStep() {
     nan = inf = lseNan = {};
     spansMark_ = spans.mark();
     rowsMark_ = rows.mark();
+    kernelsMark_ = kernels.mark();
   }
 
   /** Takes back what was recorded since `beginStep`. */
   void giveUp() {
     spans.rewind(spansMark_);
     rows.rewind(rowsMark_);
+    kernels.rewind(kernelsMark_);
     captures.clear();
   }
 
   Ring spans;
   Ring rows;
   Ring pages;
+  Ring kernels;
   Sighting nan;
   Sighting inf;
   Sighting lseNan;
@@ -62,6 +67,7 @@ struct RankTrace {
  private:
   int64_t spansMark_ = 0;
   int64_t rowsMark_ = 0;
+  int64_t kernelsMark_ = 0;
 };
 
 }  // namespace dcpscope

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/block.h"
@@ -18,6 +19,8 @@ struct StepFrame {
   int step = 0;
   bool traced = false;
   bool captured = false;
+  /** Its kernels are to be recorded. */
+  bool kernels = false;
   /** Per request: length before and after the new tokens. */
   Block<int64_t> before;
   Block<int64_t> after;
@@ -45,6 +48,8 @@ struct RunState {
   PageTable pages;
   StepFrame frame;
   std::vector<std::unique_ptr<RankTrace>> traces;
+  /** Names of recorded kernels, copies and fills; only ever appended. */
+  std::vector<std::string> kernelNames;
   /** Non-zero stops all work soon. */
   int cancel = 0;
 };

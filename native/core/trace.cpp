@@ -17,10 +17,15 @@ constexpr ColumnSpec kQueryRow[] = {
     {"out_absmax", f32}, {"lse_nan", i32},      {"lse_min", f32}, {"lse_max", f32}};
 constexpr ColumnSpec kPage[] = {
     {"step", i32}, {"request", i32}, {"column", i32}, {"page", i32}, {"valid", i32}};
-constexpr ColumnSpec kStep[] = {{"step", i32},         {"start_ns", i64},    {"wall_ns", i64},
-                                {"device_ns", i64},    {"untraced_ns", i64}, {"tokens", i32},
-                                {"max_abs_err", f64},  {"max_rel_err", f64}, {"checked_rows", i32},
-                                {"graph_replayed", u8}};
+constexpr ColumnSpec kStep[] = {{"step", i32},          {"start_ns", i64},    {"wall_ns", i64},
+                                {"device_ns", i64},     {"untraced_ns", i64}, {"tokens", i32},
+                                {"max_abs_err", f64},   {"max_rel_err", f64}, {"checked_rows", i32},
+                                {"graph_replayed", u8}, {"kernel_trace", u8}};
+constexpr ColumnSpec kKernel[] = {
+    {"step", i32},    {"layer", i32},   {"stage", u8},    {"name", i32},      {"start_ns", i64},
+    {"dur_ns", i64},  {"bytes", i64},   {"grid_x", i32},  {"grid_y", i32},    {"grid_z", i32},
+    {"block_x", i32}, {"block_y", i32}, {"block_z", i32}, {"registers", i32}, {"shared_bytes", i32},
+    {"stream", i32},  {"graph", u8}};
 constexpr ColumnSpec kEvent[] = {{"step", i32},    {"layer", i32},   {"rank", i32},
                                  {"request", i32}, {"time_ns", i64}, {"kind", u8},
                                  {"row", i32},     {"value", f64},   {"limit", f64}};
@@ -39,6 +44,7 @@ std::span<const ColumnSpec> spanColumns() { return kSpan; }
 std::span<const ColumnSpec> queryRowColumns() { return kQueryRow; }
 std::span<const ColumnSpec> pageColumns() { return kPage; }
 std::span<const ColumnSpec> stepColumns() { return kStep; }
+std::span<const ColumnSpec> kernelColumns() { return kKernel; }
 std::span<const ColumnSpec> eventColumns() { return kEvent; }
 
 int64_t rowBytes(std::span<const ColumnSpec> columns) {
@@ -84,7 +90,15 @@ void Ring::push(const PageRow& r) { append(r.step, r.request, r.column, r.page, 
 
 void Ring::push(const StepRow& r) {
   const uint8_t replayed = r.replayed ? 1 : 0;
-  append(r.step, r.start, r.wall, r.device, r.untraced, r.tokens, r.maxAbs, r.maxRel, r.checked, replayed);
+  const uint8_t kernelTrace = r.kernelTrace ? 1 : 0;
+  append(r.step, r.start, r.wall, r.device, r.untraced, r.tokens, r.maxAbs, r.maxRel, r.checked, replayed,
+         kernelTrace);
+}
+
+void Ring::push(const KernelRow& r) {
+  const uint8_t graph = r.graph ? 1 : 0;
+  append(r.step, r.layer, r.stage, r.name, r.start, r.duration, r.bytes, r.grid[0], r.grid[1], r.grid[2],
+         r.block[0], r.block[1], r.block[2], r.registers, r.sharedBytes, r.stream, graph);
 }
 
 void Ring::push(const EventRow& r) {

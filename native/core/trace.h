@@ -38,6 +38,8 @@ enum class EventKind : uint8_t {
   checkFailed,
   poolFull,
   captureIncomplete,
+  kernelsRecorded,
+  kernelsNotRecorded,
 };
 
 enum class ColumnType : uint8_t { i32, i64, f32, f64, u8 };
@@ -107,6 +109,27 @@ struct StepRow {
   double maxRel;
   int32_t checked;
   bool replayed;
+  /** CUPTI was on, which makes a step slower. */
+  bool kernelTrace;
+};
+struct KernelRow {
+  int32_t step;
+  int32_t layer;
+  Stage stage;
+  /** Index in RunState::kernelNames. */
+  int32_t name;
+  int64_t start;
+  int64_t duration;
+  /** Of copies and fills, -1 for kernels. */
+  int64_t bytes;
+  /** 0 for copies and fills. */
+  int32_t grid[3];
+  int32_t block[3];
+  /** A thread, and of a block; -1 for copies and fills. */
+  int32_t registers;
+  int32_t sharedBytes;
+  int32_t stream;
+  bool graph;
 };
 struct EventRow {
   int32_t step;
@@ -125,6 +148,7 @@ std::span<const ColumnSpec> spanColumns();
 std::span<const ColumnSpec> queryRowColumns();
 std::span<const ColumnSpec> pageColumns();
 std::span<const ColumnSpec> stepColumns();
+std::span<const ColumnSpec> kernelColumns();
 std::span<const ColumnSpec> eventColumns();
 
 /** Bytes of one row. */
@@ -139,6 +163,7 @@ class Ring {
   void push(const QueryRowRow& row);
   void push(const PageRow& row);
   void push(const StepRow& row);
+  void push(const KernelRow& row);
   void push(const EventRow& row);
 
   std::span<const ColumnSpec> columns() const { return columns_; }

@@ -4,6 +4,7 @@
 
 #include "cuda/run/devices.h"
 #include "cuda/run/group.h"
+#include "cuda/run/kernel_recorder.h"
 
 #define DCPSCOPE_EXPORT __attribute__((visibility("default")))
 
@@ -14,6 +15,14 @@ DCPSCOPE_EXPORT void dcpscope_cuda_devices(dcpscope::cuda::Report& report) {
     report = dcpscope::cuda::lookAtDevices();
   } catch (const std::exception& error) {
     report.reason = error.what();
+  }
+}
+
+DCPSCOPE_EXPORT void dcpscope_cuda_kernel_problem(std::string& problem) {
+  try {
+    problem = dcpscope::cuda::KernelRecorder::problemHere();
+  } catch (const std::exception& error) {
+    problem = error.what();
   }
 }
 

@@ -42,6 +42,9 @@ const char* dcpscope_cuda_interface();
 /** Looks at the GPUs. Throws nothing. */
 void dcpscope_cuda_devices(dcpscope::cuda::Report& report);
 
+/** Why kernels cannot be recorded on this machine, in one line; empty when they can. Throws nothing. */
+void dcpscope_cuda_kernel_problem(std::string& problem);
+
 /** The first GPU, when the report has no reason against it. */
 const dcpscope::Device& dcpscope_cuda_device();
 }

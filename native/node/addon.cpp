@@ -66,6 +66,12 @@ Napi::Value cudaInfo(const Napi::CallbackInfo& info) {
   });
 }
 
+/** Why kernels cannot be recorded here; empty when they can. */
+Napi::Value kernelProblem(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(),
+                 [&]() -> Napi::Value { return Napi::String::New(info.Env(), cudaKernelProblem()); });
+}
+
 const char* placeName(MemoryPlace place) {
   switch (place) {
     case MemoryPlace::host:
@@ -158,6 +164,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("version", kVersion);
   exports.Set("cpu", Napi::Function::New(env, cpu, "cpu"));
   exports.Set("cuda", Napi::Function::New(env, cudaInfo, "cuda"));
+  exports.Set("kernelProblem", Napi::Function::New(env, kernelProblem, "kernelProblem"));
   exports.Set("predictMemory", Napi::Function::New(env, predict, "predictMemory"));
   exports.Set("measureReadBandwidth", Napi::Function::New(env, bandwidth, "measureReadBandwidth"));
   exports.Set("layout", Napi::Function::New(env, layoutOf, "layout"));

@@ -152,6 +152,7 @@ Config readConfig(const Napi::Value& value) {
   c.checkRows = read.small("checkRows");
   c.captureSteps = read.list<int>("captureSteps");
   c.captureLayers = read.list<int>("captureLayers");
+  c.kernelSteps = read.list<int>("kernelSteps");
   return c;
 }
 

@@ -17,6 +17,7 @@ struct Library {
   std::string problem;
   decltype(&dcpscope_cuda_devices) devices = nullptr;
   decltype(&dcpscope_cuda_device) device = nullptr;
+  decltype(&dcpscope_cuda_kernel_problem) kernelProblem = nullptr;
 };
 
 /** Folder of the addon with a slash at its end. */
@@ -48,7 +49,10 @@ Library open() {
   library.devices =
       reinterpret_cast<decltype(&dcpscope_cuda_devices)>(dlsym(handle, "dcpscope_cuda_devices"));
   library.device = reinterpret_cast<decltype(&dcpscope_cuda_device)>(dlsym(handle, "dcpscope_cuda_device"));
-  const bool whole = interface != nullptr && library.devices != nullptr && library.device != nullptr;
+  library.kernelProblem = reinterpret_cast<decltype(&dcpscope_cuda_kernel_problem)>(
+      dlsym(handle, "dcpscope_cuda_kernel_problem"));
+  const bool whole = interface != nullptr && library.devices != nullptr && library.device != nullptr &&
+                     library.kernelProblem != nullptr;
   if (!whole || std::strcmp(interface(), DCPSCOPE_INTERFACE) != 0)
     library.problem =
         "the CUDA engine is of another version than this engine; build both anew (" + path + ")";
@@ -70,6 +74,12 @@ cuda::Report cudaReport() {
   else
     report.reason = library().problem;
   return report;
+}
+
+std::string cudaKernelProblem() {
+  std::string problem = library().problem;
+  if (problem.empty()) library().kernelProblem(problem);
+  return problem;
 }
 
 const Device& cudaDevice() {

@@ -1,4 +1,6 @@
 #pragma once
+#include <string>
+
 #include "core/group.h"
 #include "cuda/library.h"
 
@@ -7,6 +9,9 @@ namespace dcpscope::node {
 
 /** What GPUs there are, or why none can be used. */
 cuda::Report cudaReport();
+
+/** Why kernels on a GPU cannot be recorded here; empty when they can. */
+std::string cudaKernelProblem();
 
 /** The first GPU; throws ERR_ENGINE with the report's reason when there is none. */
 const Device& cudaDevice();

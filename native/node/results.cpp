@@ -47,6 +47,11 @@ Napi::Object takeChunk(Napi::Env env, const NamedRing& named, int64_t maxBytes) 
   chunk.Set("rank", named.rank);
   chunk.Set("rows", static_cast<double>(rows));
   chunk.Set("columns", columns);
+  if (named.names != nullptr) {
+    Napi::Array names = Napi::Array::New(env, named.names->size());
+    for (size_t i = 0; i < named.names->size(); ++i) names.Set(static_cast<uint32_t>(i), (*named.names)[i]);
+    chunk.Set("names", names);
+  }
   return chunk;
 }
 

@@ -128,6 +128,7 @@ Napi::Value RunObject::facts(const Napi::CallbackInfo& info) {
     object.Set("alignment", facts.alignment);
     object.Set("uncertaintyNs", static_cast<double>(facts.uncertaintyNs));
     object.Set("attention", facts.attention);
+    if (!facts.kernelProblem.empty()) object.Set("kernelProblem", facts.kernelProblem);
     return object;
   });
 }

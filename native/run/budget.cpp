@@ -16,6 +16,8 @@ constexpr int64_t kStallSpans = 64;
 /** Stages of a layer that can leave a span, and those of a step: metadata and the replay of a graph. */
 constexpr int64_t kSpansPerLayer = 10;
 constexpr int64_t kSpansPerStep = 2;
+/** Kernels, copies and fills of one stage, with those of a capture. */
+constexpr int64_t kKernelsPerSpan = 4;
 
 int64_t ringRows(int64_t perStep, int64_t steps) {
   const int64_t wanted = std::max<int64_t>(kRingRows / std::max<int64_t>(perStep, 1), 1);
@@ -31,13 +33,15 @@ int64_t pagesPerStep(const Config& c, const Shape& s) {
 int64_t ringBytes(const Config& c) {
   const RingSizes sizes = ringSizes(c);
   const int64_t perRank = sizes.spans * rowBytes(spanColumns()) + sizes.rows * rowBytes(queryRowColumns()) +
-                          sizes.pages * rowBytes(pageColumns());
+                          sizes.pages * rowBytes(pageColumns()) + sizes.kernels * rowBytes(kernelColumns());
   return c.ranks * perRank + kStepRows * rowBytes(stepColumns()) + kEventRows * rowBytes(eventColumns());
 }
 
 }  // namespace
 
 int64_t spansPerStep(const Config& config) { return kSpansPerStep + kSpansPerLayer * config.layers; }
+
+int64_t kernelsPerStep(const Config& config) { return kKernelsPerSpan * spansPerStep(config); }
 
 RingSizes ringSizes(const Config& c) {
   const Shape s(c);
@@ -46,7 +50,7 @@ RingSizes ringSizes(const Config& c) {
   for (int r = 0; r < s.requests; ++r)
     firstPages += layout::columns(contextAt(c, r, 0) + c.qLen, c.ranks, c.pageSize);
   return {ringRows(spansPerStep(c), c.steps) + kStallSpans, ringRows(rows, c.steps),
-          firstPages + ringRows(pagesPerStep(c, s), c.steps)};
+          firstPages + ringRows(pagesPerStep(c, s), c.steps), c.kernelSteps.empty() ? 0 : kernelsPerStep(c)};
 }
 
 std::vector<MemoryComponent> predictMemory(const Config& config, const Device& device) {

@@ -16,6 +16,9 @@ constexpr int64_t kEventsPerStep = 8 + 64 + 2 * 64;
 /** Spans that a rank records in one step at most, without the stall before it. */
 int64_t spansPerStep(const Config& config);
 
+/** Kernels, copies and fills of a rank in one recorded step at most. */
+int64_t kernelsPerStep(const Config& config);
+
 /** Rows of one rank's rings: room for some thousand rows, and always for one step. */
 RingSizes ringSizes(const Config& config);
 

@@ -124,11 +124,13 @@ int64_t Run::changedPages(int step) const {
 bool Run::roomForStep(int step) {
   const int64_t pages = changedPages(step);
   const int64_t rows = static_cast<int64_t>(state_.config.layers) * state_.shape.tokens;
+  const int64_t kernels =
+      RunState::contains(state_.config.kernelSteps, step) ? kernelsPerStep(state_.config) : 0;
   const bool captureWaits = !captures_.empty() && RunState::contains(state_.config.captureSteps, step);
   if (captureWaits || steps_.room() < 1 || events_.room() < kEventsPerStep) return false;
   return std::all_of(state_.traces.begin(), state_.traces.end(), [&](const auto& trace) {
     return trace->spans.room() >= spansPerStep(state_.config) && trace->rows.room() >= rows &&
-           trace->pages.room() >= pages;
+           trace->pages.room() >= pages && trace->kernels.room() >= kernels;
   });
 }
 
@@ -138,6 +140,7 @@ void Run::beginFrame(int step, bool traced) {
   frame.traced = traced;
   frame.captured =
       traced && RunState::contains(state_.config.captureSteps, step) && !state_.config.captureLayers.empty();
+  frame.kernels = traced && RunState::contains(state_.config.kernelSteps, step);
   for (int r = 0; r < state_.shape.requests; ++r) {
     frame.before[r] = contextAt(state_.config, r, step);
     frame.after[r] = frame.before[r] + state_.config.qLen;
@@ -192,6 +195,7 @@ void Run::finishStep(const StepTimes& times) {
   recordSightings(now);
   recordEmptyRanks(now);
   recordCheck(check, nan, now);
+  recordKernels(times.kernels, now);
   recordStep(check, times);
 }
 
@@ -202,6 +206,7 @@ std::vector<NamedRing> Run::rings() {
     all.push_back({"spans", rank, &trace.spans});
     all.push_back({"rows", rank, &trace.rows});
     all.push_back({"pages", rank, &trace.pages});
+    all.push_back({"kernels", rank, &trace.kernels, &state_.kernelNames});
   }
   all.push_back({"steps", -1, &steps_});
   all.push_back({"events", -1, &events_});

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/group.h"
@@ -20,6 +21,8 @@ struct NamedRing {
   const char* table;
   int rank;
   Ring* ring;
+  /** What the column `name` of the kernels counts through, else null. */
+  const std::vector<std::string>* names = nullptr;
 };
 
 /** A decode run of one DCP group on a device. Not safe for concurrent calls except `cancel`. */
@@ -64,6 +67,7 @@ class Run {
   void recordSightings(int64_t now);
   void recordCheck(const CheckResult& check, const MergedNan& nan, int64_t now);
   void recordEmptyRanks(int64_t now);
+  void recordKernels(const KernelTrace& kernels, int64_t now);
   void recordStep(const CheckResult& check, const StepTimes& times);
   void prepareCaptures();
   std::vector<Capture> captureStep();
@@ -93,6 +97,8 @@ class Run {
   /** Requests without keys per rank when that was last an event. */
   Block<int64_t> emptySeen_;
   std::vector<Capture> captures_;
+  /** That kernels cannot be recorded was an event. */
+  bool kernelsMissed_ = false;
 };
 
 }  // namespace dcpscope

@@ -73,12 +73,24 @@ void Run::recordCheck(const CheckResult& check, const MergedNan& nan, int64_t no
          EventKind::checkFailed, check.token, check.maxRel, tolerance(state_.config)});
 }
 
+void Run::recordKernels(const KernelTrace& kernels, int64_t now) {
+  if (!state_.frame.kernels) return;
+  // That there is no recorder is said once, not for every step.
+  if (!kernels.on && kernelsMissed_) return;
+  kernelsMissed_ = kernelsMissed_ || !kernels.on;
+  EventRow row{state_.frame.step, -1, -1, -1, now, EventKind::kernelsRecorded, -1, 0, 0};
+  row.kind = kernels.whole ? EventKind::kernelsRecorded : EventKind::kernelsNotRecorded;
+  row.value = static_cast<double>(kernels.records);
+  row.limit = static_cast<double>(kernels.whole ? kernels.uncertaintyNs : kernels.expected);
+  event(row);
+}
+
 void Run::recordStep(const CheckResult& check, const StepTimes& times) {
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   const bool checked = check.checked > 0;
   steps_.push(StepRow{state_.frame.step, times.start, times.wall, times.device, times.untraced,
                       state_.shape.requests * state_.config.acceptedPerStep, checked ? check.maxAbs : none,
-                      checked ? check.maxRel : none, check.checked, times.replayed});
+                      checked ? check.maxRel : none, check.checked, times.replayed, times.kernels.on});
 }
 
 void Run::stall(int64_t waitedNs) {

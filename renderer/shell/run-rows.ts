@@ -21,7 +21,7 @@ const msRow = (label: string, ms: number, source: string | undefined, note?: str
 /** The numbers of an ended run with what they come from. */
 const summaryRows = (
   manifest: Manifest,
-  { tokensPerSecond, stepMs, deviceStepMs, observerCost, ...rest }: RunSummary,
+  { tokensPerSecond, stepMs, deviceStepMs, observerCost, kernelTrace, ...rest }: RunSummary,
 ): InspectorRow[] => {
   const source = stepNote(rest.provenance, manifest)
   return [
@@ -50,6 +50,17 @@ const summaryRows = (
             note: 'of an untraced step',
           },
         ]),
+    ...(kernelTrace === undefined
+      ? []
+      : [
+          {
+            label: 'kernels',
+            value: formatInt(kernelTrace.kernels),
+            copy: String(kernelTrace.kernels),
+            note: `${kernelTrace.steps} ${kernelTrace.steps === 1 ? 'step' : 'steps'}, ${kernelTrace.counted ? 'the only ones' : 'not counted above'}`,
+          },
+          msRow('device with CUPTI', kernelTrace.recordedUs / 1000, undefined, 'median'),
+        ]),
   ]
 }
 
@@ -66,6 +77,7 @@ export const runRows = (
     { label: 'status', value: phase },
     ...(manifest.error === undefined ? [] : [{ label: 'error', value: manifest.error }]),
     ...(manifest.emulated === undefined ? [] : [{ label: 'emulated', value: manifest.emulated }]),
+    ...(manifest.kernelNote === undefined ? [] : [{ label: 'kernels missing', value: manifest.kernelNote }]),
     ...(config.model.preset === undefined ? [] : [{ label: 'model', value: config.model.preset }]),
     { label: 'ranks', value: String(ranks) },
     { label: 'transport', value: config.parallel.comm },

@@ -44,6 +44,7 @@ export const stepRows = (
         ]),
     { label: 'throughput', value: formatRate(rate), copy: String(rate), note: 'tokens/s', source },
     ...(steps.graphReplayed[0] === 1 ? [{ label: 'graph', value: 'replayed' }] : []),
+    ...(steps.kernelTrace[0] === 1 ? [{ label: 'kernels', value: 'CUPTI was on', note: 'slower' }] : []),
     ...(wasChecked ? [{ label: 'largest error', value: formatSci(error), copy: String(error) }] : []),
     { label: 'checked rows', value: formatInt(checked ?? 0), copy: String(checked ?? 0) },
   ]

@@ -47,6 +47,7 @@ const base = {
   checkRows: 0,
   captureSteps: [],
   captureLayers: [],
+  kernelSteps: [],
 }
 
 const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1]

@@ -86,6 +86,7 @@ const stepsChunk = (/** @type {number} */ steps) => ({
     max_rel_err: new Float64Array(steps).fill(Number.NaN),
     checked_rows: new Int32Array(steps),
     graph_replayed: new Uint8Array(steps),
+    kernel_trace: new Uint8Array(steps),
     provenance: new Uint8Array(steps),
   },
 })

@@ -63,6 +63,7 @@ export const smallConfig = (over: Partial<EngineConfig> = {}): EngineConfig => (
   checkRows: -2,
   captureSteps: [],
   captureLayers: [],
+  kernelSteps: [],
   ...over,
 })
 

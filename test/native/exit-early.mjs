@@ -40,6 +40,7 @@ const config = {
   checkRows: 0,
   captureSteps: [],
   captureLayers: [],
+  kernelSteps: [],
 }
 
 const begin = async () => {

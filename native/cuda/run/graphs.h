@@ -3,7 +3,7 @@
 
 #include <functional>
 #include <map>
-#include <utility>
+#include <tuple>
 
 #include "cuda/run/stages.h"
 
@@ -23,8 +23,8 @@ class Graphs {
   void launch(StepMode mode, cudaStream_t stream) const;
 
  private:
-  using Key = std::pair<bool, bool>;
-  static Key key(StepMode mode) { return {mode.traced, mode.captured}; }
+  using Key = std::tuple<bool, bool, bool>;
+  static Key key(StepMode mode) { return {mode.traced, mode.captured, mode.recorded}; }
 
   std::map<Key, cudaGraphExec_t> graphs_;
 };

@@ -43,6 +43,10 @@ CudaGroup::CudaGroup(RunState& state)
       announced_(sizeof(uint64_t), "pinned"),
       mergedRow_(static_cast<int64_t>(s_.headsPerRank) * s_.valueDim * s_.valueBytes, "pinned") {
   announceWork();
+  if (!c_.kernelSteps.empty()) {
+    recorder_ = std::make_unique<KernelRecorder>();
+    kernelProblem_ = recorder_->problem();
+  }
   cudaCheck(cudaDeviceSynchronize(), "preparing the GPU");
 }
 
@@ -118,7 +122,10 @@ StepTimes CudaGroup::runStep() {
   const bool observes = c_.observer && frame.traced;
   // The same step with tracing off comes first and last in turn, so that neither has the other's warmth.
   if (observes && frame.step % 2 == 1) times.untraced = execute({false, false});
-  times.device = execute({true, frame.captured});
+  times.kernels.on = frame.kernels && recorder_->turnOn();
+  if (frame.kernels && !times.kernels.on) kernelProblem_ = recorder_->problem();
+  times.device = execute({true, frame.captured, times.kernels.on});
+  if (times.kernels.on) recordedOps_ = recorder_->turnOff();
   times.replayed = c_.graph && !fault_.strikes(frame.step);
   slow_ = times.device > kSlowStepNs;
   if (state_.cancelled()) return times;
@@ -142,6 +149,10 @@ int64_t CudaGroup::execute(StepMode mode) {
     cudaCheck(cudaMemset2DAsync(buffers_.stamps(0), kStampSlots * sizeof(Stamp), 0, kStamps * sizeof(Stamp),
                                 order_.size(), stream),
               "clearing the stamps");
+  if (mode.recorded) {
+    cudaCheck(cudaStreamSynchronize(stream), "the begin of a recorded step");
+    recorder_->forget();
+  }
   cudaCheck(cudaEventRecord(queue_.begin, stream), "the begin of a step");
   if (replays)
     graphs_.launch(mode, stream);
@@ -221,7 +232,7 @@ MergedNan CudaGroup::findNan() {
 
 GroupFacts CudaGroup::facts() {
   onGpu([&] { clock_.align(); });
-  return {clock_.alignment(), clock_.uncertaintyNs(), attention_->name()};
+  return {clock_.alignment(), clock_.uncertaintyNs(), attention_->name(), kernelProblem_};
 }
 
 }  // namespace dcpscope::cuda

@@ -2,6 +2,7 @@
 #include <cuda_runtime_api.h>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "cuda/run/costs.h"
 #include "cuda/run/fault.h"
 #include "cuda/run/graphs.h"
+#include "cuda/run/kernel_recorder.h"
 #include "cuda/run/sizes.h"
 #include "cuda/run/stages.h"
 #include "cuda/run/timeline.h"
@@ -83,6 +85,10 @@ class CudaGroup final : public Group {
   void recordSpans(const Lanes& lanes, const StepTimes& times);
   void recordRows();
   void collectCaptures();
+  std::vector<OpKinds> opsOfWork(StepMode mode);
+  void recordKernels(const Lanes& lanes, const std::vector<Hull>& hulls, StepTimes& times);
+  void pushKernels(const PlacedOps& placed, const StepTimes& times);
+  int32_t kernelName(const std::string& mangled);
   SeenKeys seenBy(const Work& work) const;
 
   RunState& state_;
@@ -105,6 +111,13 @@ class CudaGroup final : public Group {
   /** Steps take so long that the host must not run ahead by a whole one. */
   bool slow_ = true;
   int64_t lastEnd_ = 0;
+  /** Where kernels of some steps are recorded. */
+  std::unique_ptr<KernelRecorder> recorder_;
+  /** What the last recorded step ran, and why no more is known of it. */
+  std::vector<DeviceOp> recordedOps_;
+  std::string kernelProblem_;
+  /** Places in the list of names. */
+  std::map<std::string, int32_t> kernelNames_;
 };
 
 }  // namespace dcpscope::cuda

@@ -28,6 +28,7 @@ void CudaGroup::record(StepTimes& times) {
   if (!state_.frame.traced) return;
   recordSpans(lanes, times);
   if (c_.rowStats) recordRows();
+  if (times.kernels.on) recordKernels(lanes, hulls, times);
   if (state_.frame.captured) collectCaptures();
 }
 

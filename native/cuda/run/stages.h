@@ -18,6 +18,8 @@ struct StepMode {
   bool traced = true;
   /** Copies of the tensors of captured layers. */
   bool captured = false;
+  /** CUPTI records what runs. */
+  bool recorded = false;
 };
 
 /** Enqueues the kernels of one piece of work. Everything here can be captured into a graph. */

@@ -82,6 +82,7 @@ class LaneMaker {
     for (size_t i = 0; i < order.size(); ++i)
       own_[static_cast<size_t>(order[i].rank)].push_back(static_cast<int32_t>(i));
     lanes_.spans.resize(own_.size());
+    lanes_.begins.resize(order.size());
   }
 
   Lanes make() {
@@ -97,7 +98,11 @@ class LaneMaker {
     if (work.part == 0) enters_ = time_;
     const bool packs = work.stage == Stage::outAllToAll && work.part == 0;
     if (packs)
-      for (size_t r = 0; r < own_.size(); ++r) time_[r] += took_[static_cast<size_t>(own_[r][at])].slot;
+      for (size_t r = 0; r < own_.size(); ++r) {
+        const auto id = static_cast<size_t>(own_[r][at]);
+        lanes_.begins[id] = time_[r];
+        time_[r] += took_[id].slot;
+      }
     else
       placeTogether(at);
   }
@@ -107,6 +112,7 @@ class LaneMaker {
       const int32_t id = own_[r][at];
       const Took& took = took_[static_cast<size_t>(id)];
       const Work& work = order_[static_cast<size_t>(id)];
+      lanes_.begins[static_cast<size_t>(id)] = time_[r];
       if (work.stage != Stage::splitCombine || took.duration > 0)
         lanes_.spans[r].push_back({work.layer, work.stage, time_[r], took.duration, -1, -1, -1, id});
       time_[r] += took.slot;
@@ -122,6 +128,7 @@ class LaneMaker {
       const Work& work = order_[static_cast<size_t>(id)];
       lanes_.spans[r].push_back({work.layer, work.stage, enters_[r], ready + took.duration - enters_[r],
                                  collectives_, enters_[r], lastEnter, id});
+      lanes_.begins[static_cast<size_t>(id)] = ready;
       time_[r] = ready + took.slot;
     }
     ++collectives_;

@@ -59,6 +59,8 @@ struct LaneSpan {
 struct Lanes {
   /** By rank, in order. */
   std::vector<std::vector<LaneSpan>> spans;
+  /** By work: where what it did on the device begins in the lane of its rank, behind any waiting. */
+  std::vector<int64_t> begins;
   /** Until the last rank has ended. */
   int64_t wall = 0;
 };

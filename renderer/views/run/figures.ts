@@ -26,9 +26,12 @@ export interface Figures {
 
 /** Query for what a bundle without a summary says; one row. */
 export const TOTALS_SQL =
-  'SELECT count(*)::DOUBLE, sum(tokens)::DOUBLE / sum(tokens / tokens_per_s), median(wall_ns)::DOUBLE / 1e6, ' +
-  'max(max_rel_err)::DOUBLE, sum(checked_rows)::DOUBLE, mode(provenance), ' +
-  '(median(device_ns) FILTER (WHERE device_ns <> wall_ns))::DOUBLE / 1e6 FROM steps'
+  // Steps whose kernels were recorded are slower, and stand for the run only where there are no others.
+  'WITH all_steps AS (SELECT *, kernel_trace IS NOT TRUE OR bool_and(kernel_trace IS TRUE) OVER () AS counts FROM steps) ' +
+  'SELECT count(*)::DOUBLE, (sum(tokens) FILTER (WHERE counts))::DOUBLE / sum(tokens / tokens_per_s) FILTER (WHERE counts), ' +
+  '(median(wall_ns) FILTER (WHERE counts))::DOUBLE / 1e6, ' +
+  'max(max_rel_err)::DOUBLE, sum(checked_rows)::DOUBLE, mode(provenance) FILTER (WHERE counts), ' +
+  '(median(device_ns) FILTER (WHERE counts AND device_ns <> wall_ns))::DOUBLE / 1e6 FROM all_steps'
 
 const numberOf = (value: unknown): number | null =>
   typeof value === 'number' && !Number.isNaN(value) ? value : typeof value === 'bigint' ? Number(value) : null

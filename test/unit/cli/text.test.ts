@@ -153,7 +153,7 @@ describe('the summary of a run', () => {
         observerCost: { tracedUs: 1010, untracedUs: 1000, ratio: 1.01 },
         stages: { ...summary.stages, merge: { p50Us: 1.5, p95Us: 120, provenance: 'emulated' } },
       },
-      'Ranks took turns.',
+      { emulated: 'Ranks took turns.' },
     )
     expect(text).toContain('tokens/s (emulated)')
     expect(text).toContain('p95 12.3 ms (emulated)')
@@ -165,8 +165,18 @@ describe('the summary of a run', () => {
   })
 
   it('names both reasons where ranks took turns on some of the layers', () => {
-    expect(summaryText('run', '/b.dcp', summary, 'Ranks took turns.')).toContain(
+    expect(summaryText('run', '/b.dcp', summary, { emulated: 'Ranks took turns.' })).toContain(
       'tokens/s (scaled, emulated)',
+    )
+  })
+
+  it('says how many kernels were recorded and what that did to the steps, or why none were', () => {
+    const kernelTrace = { steps: 1, kernels: 2400, recordedUs: 1500, plainUs: 1200, counted: false }
+    expect(summaryText('run', '/b.dcp', { ...summary, kernelTrace })).toContain(
+      '2,400 recorded in 1 step by CUPTI, which then took 1500 us instead of 1200 us and do not count above',
+    )
+    expect(summaryText('run', '/b.dcp', summary, { kernelNote: 'CUPTI is missing' })).toMatch(
+      /no kernels +CUPTI is missing/,
     )
   })
 

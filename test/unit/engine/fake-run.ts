@@ -86,6 +86,7 @@ const stepRow = (step: number): NativeChunk => ({
     max_rel_err: Float64Array.of(Number.NaN),
     checked_rows: Int32Array.of(0),
     graph_replayed: Uint8Array.of(0),
+    kernel_trace: Uint8Array.of(0),
   },
 })
 

@@ -128,6 +128,7 @@ const steps = {
   maxRelErr: Float64Array.of(Number.NaN),
   checkedRows: Int32Array.of(0),
   graphReplayed: Uint8Array.of(1),
+  kernelTrace: Uint8Array.of(0),
   provenance: Uint8Array.of(PROVENANCES.indexOf('emulated')),
 }
 
@@ -156,6 +157,7 @@ describe('the numbers of a step', () => {
       deviceNs: steps.wallNs,
       untracedNs: Float64Array.of(Number.NaN),
       graphReplayed: Uint8Array.of(0),
+      kernelTrace: Uint8Array.of(0),
     }
     const labels = stepRows(plain, 12, {}).map(({ label }) => label)
     for (const absent of ['device', 'untraced', 'graph']) expect(labels).not.toContain(absent)
@@ -246,14 +248,15 @@ describe('the numbers of a run', () => {
     const connection = await duck.connect()
     // 4 tokens in 2 ms on one of four layers.
     await connection.run(`CREATE TABLE steps AS SELECT 4 AS tokens, 500.0::DOUBLE AS tokens_per_s,
-      2000000 AS wall_ns, i * 3000000 AS device_ns, NULL::DOUBLE AS max_rel_err, 0 AS checked_rows, 'scaled' AS provenance
+      2000000 AS wall_ns, i * 3000000 AS device_ns, NULL::DOUBLE AS max_rel_err, 0 AS checked_rows,
+      i = 3 AS kernel_trace, 'scaled' AS provenance
       FROM range(1, 4) AS t(i)`)
     const answer = await connection.runAndReadAll(TOTALS_SQL)
     const rows = answer.getRowsJS()
     duck.closeSync()
     expect(
       figuresOf(infoOf({ status: 'interrupted' }), null, { columns: [], rows, truncated: false }),
-    ).toMatchObject({ tokensPerSecond: 500, stepMs: 2, deviceStepMs: 6, source: 'scaled' })
+    ).toMatchObject({ tokensPerSecond: 500, stepMs: 2, deviceStepMs: 4.5, source: 'scaled' })
   })
 })
 

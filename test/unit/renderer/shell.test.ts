@@ -228,6 +228,7 @@ describe('the numbers of a step', () => {
     maxRelErr: Float64Array.of(maxRelErr),
     checkedRows: Int32Array.of(1376),
     graphReplayed: Uint8Array.of(0),
+    kernelTrace: Uint8Array.of(0),
     provenance: Uint8Array.of(0),
   })
 

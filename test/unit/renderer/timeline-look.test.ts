@@ -107,6 +107,8 @@ const tileOf = (items: readonly (readonly [number, number, number, number])[]): 
   count: Int32Array.from(items, (i) => i[3]),
   sources: new Uint8Array(items.length).fill(1),
   outer: NO_ITEMS,
+  kernels: { ...NO_ITEMS, name: new Int32Array() },
+  kernelNames: [],
 })
 
 describe('the ruler of layers', () => {

@@ -65,6 +65,8 @@ const tileOf = (
     count: new Int32Array(sorted.length).fill(1),
     sources: new Uint8Array(sorted.length).fill(1),
     outer: NO_ITEMS,
+    kernels: { ...NO_ITEMS, name: new Int32Array() },
+    kernelNames: [],
   }
 }
 

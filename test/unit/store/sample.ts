@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type TraceMessage, type TraceReply, traceReplySchema } from '../../../app/protocol/engine.ts'
 import { type RunConfig, type RunConfigInput, runConfigSchema } from '../../../app/run/config.ts'
 import type { Manifest } from '../../../app/trace/manifest.ts'
-import { OUTER_STAGES, PROVENANCES, type Provenance, STAGES } from '../../../app/trace/stages.ts'
+import { OUTER_STAGES, PROVENANCES, type Provenance, STAGES, type Stage } from '../../../app/trace/stages.ts'
 import type { TraceChunk } from '../../../app/trace/tables.ts'
 import { type Port, portPair } from '../../../main/process/port.ts'
 
@@ -70,7 +70,14 @@ export const stepChunk = (
     deviceNs = 1_000_000n,
     untracedNs = -1n,
     graph = false,
-  }: { provenance?: Provenance; deviceNs?: bigint; untracedNs?: bigint; graph?: boolean } = {},
+    kernelTrace = false,
+  }: {
+    provenance?: Provenance
+    deviceNs?: bigint
+    untracedNs?: bigint
+    graph?: boolean
+    kernelTrace?: boolean
+  } = {},
 ): TraceChunk => {
   const numbers = Array.from({ length: steps }, (_, i) => from + i)
   return {
@@ -89,7 +96,54 @@ export const stepChunk = (
       max_rel_err: Float64Array.from(numbers, relErr),
       checked_rows: new Int32Array(steps).fill(3),
       graph_replayed: new Uint8Array(steps).fill(graph ? 1 : 0),
+      kernel_trace: new Uint8Array(steps).fill(kernelTrace ? 1 : 0),
       provenance: new Uint8Array(steps).fill(PROVENANCES.indexOf(provenance)),
+    },
+  }
+}
+
+export interface SampleKernel {
+  readonly start: number
+  readonly dur: number
+  readonly name: string
+  readonly stage: Stage
+  readonly step: number
+  readonly layer: number
+  /** Of a copy, which has no grid. */
+  readonly bytes?: number
+  readonly provenance?: Provenance
+}
+
+/** Recorded kernels of 132 blocks of 384 threads, and copies, of one rank. */
+export const kernelChunk = (rank: number, kernels: readonly SampleKernel[]): TraceChunk => {
+  const i32 = (of: (kernel: SampleKernel) => number): Int32Array => Int32Array.from(kernels, of)
+  const i64 = (of: (kernel: SampleKernel) => number): BigInt64Array =>
+    BigInt64Array.from(kernels, (kernel) => BigInt(of(kernel)))
+  const ofKernel = (value: number, none: number) => (kernel: SampleKernel) =>
+    kernel.bytes === undefined ? value : none
+  return {
+    table: 'kernels',
+    rank,
+    rows: kernels.length,
+    columns: {
+      step: i32(({ step }) => step),
+      layer: i32(({ layer }) => layer),
+      stage: Uint8Array.from(kernels, ({ stage }) => STAGES.indexOf(stage)),
+      name: kernels.map(({ name }) => name),
+      start_ns: i64(({ start }) => start),
+      dur_ns: i64(({ dur }) => dur),
+      bytes: i64(({ bytes }) => bytes ?? -1),
+      grid_x: i32(ofKernel(132, 0)),
+      grid_y: i32(ofKernel(1, 0)),
+      grid_z: i32(ofKernel(1, 0)),
+      block_x: i32(ofKernel(384, 0)),
+      block_y: i32(ofKernel(1, 0)),
+      block_z: i32(ofKernel(1, 0)),
+      registers: i32(ofKernel(168, -1)),
+      shared_bytes: i32(ofKernel(229_376, -1)),
+      stream: i32(() => 7),
+      graph: new Uint8Array(kernels.length).fill(1),
+      provenance: Uint8Array.from(kernels, ({ provenance }) => PROVENANCES.indexOf(provenance ?? 'measured')),
     },
   }
 }
