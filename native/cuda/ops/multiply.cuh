@@ -31,14 +31,14 @@ __device__ inline void fenceOperands() { asm volatile("fence.proxy.async.shared:
 /** By one warpgroup; `operands` is filled and lies at a multiple of 1024. Returns what keeps the work alive.
  */
 __device__ inline float multiply(const uint32_t* operands, int64_t steps) {
-  constexpr uint32_t kContraction16 = 32;
-  constexpr uint32_t kRows16 = 2048;
-  const auto base = static_cast<uint32_t>(__cvta_generic_to_shared(operands));
+  constexpr uint32_t kContraction16 = 32 / kChunk;
+  constexpr uint32_t kRows16 = 2048 / kChunk;
+  const auto base = static_cast<uint32_t>(__cvta_generic_to_shared(operands)) / kChunk;
   Accumulator<256> sum{};
   for (int64_t s = 0; s < steps; ++s) {
     const auto k = static_cast<uint32_t>(s & 3);
     mmaFence();
-    valueStep(sum, rowOperand(base + k * kContraction16), columnOperand(base + kBoxBytes + k * kRows16));
+    valueStep(sum, rowOperand(base + k * kContraction16), columnOperand(base + kBoxChunks + k * kRows16));
     mmaCommit();
     mmaWait<1>();
   }

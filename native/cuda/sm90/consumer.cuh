@@ -102,28 +102,28 @@ __device__ inline void scale(Accumulator<256>& out, const float (&factor)[2]) {
 /** Issues the products of queries with the boxes of one part of a tile, each as it arrives. */
 template <Part kPart, bool kFirst>
 __device__ inline void score(SharedMemory& shared, Accumulator<64>& scores, uint32_t parity) {
-  const uint32_t q = sharedAddress(shared.q);
-  const uint32_t keys = sharedAddress(shared.keys[tileOf(kPart)]);
+  const uint32_t q = sharedAddress(shared.q) / kChunk;
+  const uint32_t keys = sharedAddress(shared.keys[tileOf(kPart)]) / kChunk;
 #pragma unroll
   for (int b = 0; b < boxesOf(kPart); ++b) {
     const int box = boxOf(kPart, b);
     barrierWait(sharedAddress(&shared.full[tileOf(kPart)][box]), parity);
 #pragma unroll
     for (int step = 0; step < 4; ++step)
-      scoreStep(scores, rowOperand(q + box * kBoxBytes + step * 32),
-                rowOperand(keys + box * kBoxBytes + step * 32), !(kFirst && b == 0 && step == 0));
+      scoreStep(scores, rowOperand(q + box * kBoxChunks + step * 2), rowOperand(keys + box * kBoxChunks + step * 2),
+                !(kFirst && b == 0 && step == 0));
   }
 }
 
-/** out += probabilities (registers or a box) * one half of a tile's value columns. */
+/** out += probabilities (registers or a box) * one half of a tile's value columns; addresses in chunks. */
 __device__ inline void addValues(Accumulator<256>& out, const uint32_t (&packed)[4][4], uint32_t values) {
 #pragma unroll
-  for (int step = 0; step < 4; ++step) valueStep(out, packed[step], columnOperand(values + step * 2048));
+  for (int step = 0; step < 4; ++step) valueStep(out, packed[step], columnOperand(values + step * 128));
 }
 __device__ inline void addValues(Accumulator<256>& out, uint32_t probabilities, uint32_t values) {
 #pragma unroll
   for (int step = 0; step < 4; ++step)
-    valueStep(out, rowOperand(probabilities + step * 32), columnOperand(values + step * 2048));
+    valueStep(out, rowOperand(probabilities + step * 2), columnOperand(values + step * 128));
 }
 
 /** Signals a barrier of the producer once for each warp. */
@@ -159,7 +159,7 @@ class Left {
       : shared_(shared), args_(args), at_(thread) {}
 
   __device__ void attend(const Segment& segment, Softmax& state, Accumulator<256>& out) {
-    const uint32_t odd = sharedAddress(shared_.keys[1]);
+    const uint32_t odd = sharedAddress(shared_.keys[1]) / kChunk;
     int key = segment.firstTile * kTile;
     barrierWait(sharedAddress(&shared_.queryFull), queries_++ & 1);
     bool pending = false;
@@ -170,7 +170,7 @@ class Left {
       follow(shared_, shared_.oddFactor, state, factor, at_);
       scale(out, factor);
       mmaFence();
-      addValues(out, odd + kRopeBox * kBoxBytes, odd);
+      addValues(out, odd + kRopeBox * kBoxChunks, odd);
       mmaCommit();
       pending = true;
     }
@@ -199,7 +199,7 @@ class Left {
     namedArrive(kEvenReady, kConsumers);
     scale(out, factor);
     mmaFence();
-    addValues(out, packed, even);
+    addValues(out, packed, even / kChunk);
     mmaCommit();
     mmaWait<0>();
     release(shared_.free[kEvenLeft], at_);
@@ -254,7 +254,7 @@ class Right {
       release(shared_.free[kEvenRight], at_);
       scale(out, factor);
       mmaFence();
-      addValues(out, packed, odd + 4 * kBoxBytes);
+      addValues(out, packed, odd / kChunk + 4 * kBoxChunks);
       mmaCommit();
       mmaWait<0>();
       release(shared_.free[kOddRight], at_);
@@ -269,13 +269,13 @@ class Right {
  private:
   /** Issues the products with an even tile's values. */
   __device__ void other(Softmax& state, Accumulator<256>& out) {
-    const uint32_t even = sharedAddress(shared_.keys[0]);
+    const uint32_t even = sharedAddress(shared_.keys[0]) / kChunk;
     namedSync(kEvenReady, kConsumers);
     float factor[2];
     follow(shared_, shared_.evenFactor, state, factor, at_);
     scale(out, factor);
     mmaFence();
-    addValues(out, even + kRopeBox * kBoxBytes, even + 4 * kBoxBytes);
+    addValues(out, even + kRopeBox * kBoxChunks, even + 4 * kBoxChunks);
     mmaCommit();
   }
 

@@ -68,11 +68,15 @@ __device__ void consume(Group& group, int half, SharedMemory& shared, const Kern
 }
 
 template <class Producer>
-__global__ void __launch_bounds__(kThreads, 1)
+constexpr int kBlockThreads = kConsumers + Producer::kThreads;
+
+template <class Producer>
+__global__ void __launch_bounds__(kBlockThreads<Producer>, 1)
     attendKernel(const __grid_constant__ KernelArgs args, const __grid_constant__ KernelMaps maps) {
   // More than a block was launched with would never be granted.
-  constexpr int kLaunched = 65536 / kThreads / 8 * 8;
-  static_assert(2 * Producer::kConsumerRegisters + Producer::kProducerRegisters <= 3 * kLaunched);
+  constexpr int kLaunched = 65536 / kBlockThreads<Producer> / 8 * 8;
+  static_assert(kConsumers * Producer::kConsumerRegisters + Producer::kThreads * Producer::kProducerRegisters <=
+                kBlockThreads<Producer> * kLaunched);
   extern __shared__ unsigned char raw[];
   auto& shared = *reinterpret_cast<SharedMemory*>(raw);
   const int block = static_cast<int>(blockIdx.x);
@@ -95,9 +99,9 @@ __global__ void __launch_bounds__(kThreads, 1)
     barrierInitDone();
   }
   __syncthreads();
-  if (group == 2) {
+  if (group >= 2) {
     fewerRegisters<Producer::kProducerRegisters>();
-    Producer::work(shared, args, maps, part, rowBlock, thread);
+    Producer::work(shared, args, maps, part, rowBlock, static_cast<int>(threadIdx.x) - kConsumers);
   } else if (group == 0) {
     moreRegisters<Producer::kConsumerRegisters>();
     Left left(shared, args, thread);

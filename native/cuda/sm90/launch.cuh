@@ -9,7 +9,7 @@ void launchAttend(const KernelArgs& args, const KernelMaps& maps, int grid, cuda
   cudaCheck(cudaFuncSetAttribute(attendKernel<Producer>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  sizeof(SharedMemory)),
             "shared memory of the attention kernel");
-  attendKernel<Producer><<<grid, kThreads, sizeof(SharedMemory), stream>>>(args, maps);
+  attendKernel<Producer><<<grid, kBlockThreads<Producer>, sizeof(SharedMemory), stream>>>(args, maps);
   launched("launching the attention kernel");
 }
 

@@ -6,6 +6,7 @@ namespace dcpscope::cuda {
 
 class BoxProducer {
  public:
+  static constexpr int kThreads = kGroupThreads;
   static constexpr int kFullArrivals = 1;
   static constexpr int kProducerRegisters = 56;
   static constexpr int kConsumerRegisters = 224;

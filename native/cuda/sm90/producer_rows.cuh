@@ -4,7 +4,8 @@
 
 /**
  * Brings keys row by row through registers: quantised caches, keys listed one by one, and pages that no box fits. Four
- * warps work; eight threads share a row, sixteen rows are read at a time.
+ * warps work; eight threads share a row, sixteen rows are read at a time. Whatever was written makes room for the same columns
+ * of the part that comes next, so that one part is always under way, and the tile behind it is on its way to the L2.
  */
 namespace dcpscope::cuda {
 
@@ -13,9 +14,10 @@ enum class RowFormat { bf16, fp8, fp8DsMla };
 template <RowFormat kFormat, bool kListed>
 class RowProducer {
  public:
-  static constexpr int kFullArrivals = kGroupThreads / 32;
-  static constexpr int kProducerRegisters = 104;
-  static constexpr int kConsumerRegisters = 200;
+  static constexpr int kThreads = kGroupThreads;
+  static constexpr int kFullArrivals = kThreads / 32;
+  static constexpr int kProducerRegisters = 120;
+  static constexpr int kConsumerRegisters = 192;
 
   static __device__ void work(SharedMemory& shared, const KernelArgs& args, const KernelMaps& maps, int part,
                               int rowBlock, int thread) {
@@ -23,27 +25,27 @@ class RowProducer {
     QueryProducer queries(shared, args, maps, rowBlock);
     Segments segments(args, part);
     for (Segment segment; segments.next(segment);) {
-      if (thread >= kGroupThreads - 32) queries.fill(segment, thread % 32);
+      if (thread >= kThreads - 32) queries.fill(segment, thread % 32);
       producer.fill(segment);
     }
   }
 
  private:
   static constexpr int kRowBytes = kFormat == RowFormat::bf16 ? 1152 : kFormat == RowFormat::fp8 ? 576 : 656;
-  /** Columns that are read at once: as many loads are under way. */
+  /** Columns that share a scale: two boxes. */
   static constexpr int kGroupColumns = 128;
-  static constexpr int kGroupsOfItem = kFormat == RowFormat::bf16 ? 1 : 2;
-  static constexpr int kPasses = kTile / 16;
+  static constexpr int kRowsAtOnce = kThreads / 8;
+  static constexpr int kPasses = kTile / kRowsAtOnce;
   static constexpr int kLoadsOfRow = kFormat == RowFormat::bf16 ? 2 : 1;
 
   struct Slots {
     int32_t at[kPasses];
   };
-  /** What was read for an item: raw bytes, and the scales of each row's groups. */
+  /** What was read and not written yet: raw bytes of two groups of columns, their scales, and rope values. */
   struct Raw {
-    uint4 values[kGroupsOfItem][kPasses][kLoadsOfRow];
+    uint4 values[2][kPasses][kLoadsOfRow];
+    float scales[2][kPasses];
     uint4 rope[kPasses];
-    float scales[kPasses][kGroupsOfItem];
   };
 
   __device__ RowProducer(SharedMemory& shared, const KernelArgs& args, int thread)
@@ -56,40 +58,69 @@ class RowProducer {
     else
       pages_ = args_.inputs.pageTable + args_.inputs.tableBegin[segment.request];
     int key = segment.firstTile * kTile;
-    Slots now = locate(key);
     Raw raw;
-    loadFirst<kEvenLeft>(raw, now);
+    Slots now = locate(key);
+    Slots next = locate(key + kTile);
+    prefetch(next);
+    load<kEvenLeft>(raw, now, 0);
+    load<kEvenLeft>(raw, now, 1);
+    loadRope(raw, now);
+    // Rows behind the last key have no slot: reading ahead of the segment does no harm.
     for (int tile = 0; tile < segment.tiles; tile += 2) {
       key += kTile;
-      const bool more = tile + 1 < segment.tiles;
-      Slots next = more ? locate(key) : now;
-      fillPart<kEvenLeft, kEvenRight>(raw, now, now, true, even_);
-      fillPart<kEvenRight, kOddRight>(raw, now, next, more, even_);
+      Slots later = locate(key + kTile);
+      fill<kEvenLeft, kEvenRight>(raw, now, now, even_);
+      fill<kEvenRight, kOddRight>(raw, next, next, even_);
       ++even_;
-      if (!more) break;
+      if (tile + 1 == segment.tiles) break;
       now = next;
+      next = later;
+      prefetch(next);
       key += kTile;
-      const bool again = tile + 2 < segment.tiles;
-      next = again ? locate(key) : now;
-      fillPart<kOddRight, kOddLeft>(raw, now, now, true, odd_);
-      fillPart<kOddLeft, kEvenLeft>(raw, now, next, again, odd_);
+      later = locate(key + kTile);
+      fill<kOddRight, kOddLeft>(raw, now, now, odd_);
+      fill<kOddLeft, kEvenLeft>(raw, next, next, odd_);
       ++odd_;
       now = next;
+      next = later;
+      prefetch(next);
     }
   }
 
-  /** Writes one part of a tile, and reads the first item of the part after it as soon as registers are free. */
+  /** Writes one part, and reads the part after it: its columns, and rope values for the one after a part that had some. */
   template <Part kPart, Part kNext>
-  __device__ void fillPart(Raw& raw, const Slots& now, const Slots& next, bool more, uint32_t turn) {
-    barrierWait(sharedAddress(&shared_.free[kPart]), (turn & 1) ^ 1);
+  __device__ void fill(Raw& raw, const Slots& columns, const Slots& rope, uint32_t turn) {
+    await(kPart, turn);
 #pragma unroll
-    for (int item = 0; item < 2 / kGroupsOfItem; ++item) {
-      store<kPart>(raw, item);
-      if (item + 1 < 2 / kGroupsOfItem)
-        load<kPart>(raw, now, item + 1);
-      else if (more)
-        loadFirst<kNext>(raw, next);
+    for (int g = 0; g < 2; ++g) {
+      store<kPart>(raw, g);
+      load<kNext>(raw, columns, g);
     }
+    if constexpr (boxesOf(kPart) == 5) {
+      storeRope(raw, sharedAddress(shared_.keys[tileOf(kPart)]) + kRopeBox * kBoxBytes);
+      loadRope(raw, rope);
+    }
+    fenceAsyncProxy();
+    __syncwarp();
+    if (lane_ < boxesOf(kPart))
+      barrierArrive(sharedAddress(&shared_.full[tileOf(kPart)][boxOf(kPart, lane_)]));
+  }
+
+  /** Sends for the thread's rows, one of eight threads for each. */
+  __device__ void prefetch(const Slots& slots) const {
+    if (column_ != 0) return;
+#pragma unroll
+    for (int pass = 0; pass < kPasses; ++pass)
+      if (slots.at[pass] >= 0)
+        asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(rowAt(slots.at[pass])), "n"(kRowBytes));
+  }
+
+  __device__ const unsigned char* rowAt(int32_t slot) const {
+    return static_cast<const unsigned char*>(args_.inputs.pool) + static_cast<int64_t>(slot) * kRowBytes;
+  }
+
+  __device__ void await(Part part, uint32_t turn) {
+    barrierWait(sharedAddress(&shared_.free[part]), (turn & 1) ^ 1);
   }
 
   /** Slots of the thread's rows of the tile at `key`; -1 behind the last key. */
@@ -97,17 +128,12 @@ class RowProducer {
     Slots slots;
 #pragma unroll
     for (int pass = 0; pass < kPasses; ++pass) {
-      const int k = key + pass * 16 + row_;
+      const int k = key + pass * kRowsAtOnce + row_;
       slots.at[pass] = k >= length_ ? -1
                        : kListed    ? slots_[k]
                                     : pages_[k / args_.pageSize] * args_.pageSize + k % args_.pageSize;
     }
     return slots;
-  }
-
-  template <Part kPart>
-  __device__ void loadFirst(Raw& raw, const Slots& slots) const {
-    load<kPart>(raw, slots, 0);
   }
 
   __device__ static uint4 read16(const unsigned char* from) {
@@ -119,24 +145,25 @@ class RowProducer {
   }
 
   template <Part kPart>
-  __device__ void load(Raw& raw, const Slots& slots, int item) const {
-    const int group = firstBox(kPart) / 2 + item * kGroupsOfItem;
-    const auto* pool = static_cast<const unsigned char*>(args_.inputs.pool);
+  __device__ void load(Raw& raw, const Slots& slots, int g) const {
+    const int group = firstBox(kPart) / 2 + g;
 #pragma unroll
     for (int pass = 0; pass < kPasses; ++pass) {
-      const unsigned char* row = pool + static_cast<int64_t>(slots.at[pass]) * kRowBytes;
+      const unsigned char* row = rowAt(slots.at[pass]);
       const bool some = slots.at[pass] >= 0;
 #pragma unroll
-      for (int g = 0; g < kGroupsOfItem; ++g) {
-#pragma unroll
-        for (int i = 0; i < kLoadsOfRow; ++i)
-          raw.values[g][pass][i] = some ? read16(row + groupAt(group + g, i)) : make_uint4(0, 0, 0, 0);
-        if constexpr (kFormat == RowFormat::fp8DsMla)
-          raw.scales[pass][g] = some ? *reinterpret_cast<const float*>(row + 512 + (group + g) * 4) : 0;
-      }
-      if (boxesOf(kPart) == 5 && item == 0 && (kFormat != RowFormat::fp8 || column_ < 4))
-        raw.rope[pass] = some ? read16(row + ropeAt()) : make_uint4(0, 0, 0, 0);
+      for (int i = 0; i < kLoadsOfRow; ++i)
+        raw.values[g][pass][i] = some ? read16(row + groupAt(group, i)) : make_uint4(0, 0, 0, 0);
+      if constexpr (kFormat == RowFormat::fp8DsMla)
+        raw.scales[g][pass] = some ? *reinterpret_cast<const float*>(row + 512 + group * 4) : 0;
     }
+  }
+
+  __device__ void loadRope(Raw& raw, const Slots& slots) const {
+    if (kFormat == RowFormat::fp8 && column_ >= 4) return;
+#pragma unroll
+    for (int pass = 0; pass < kPasses; ++pass)
+      raw.rope[pass] = slots.at[pass] >= 0 ? read16(rowAt(slots.at[pass]) + ropeAt()) : make_uint4(0, 0, 0, 0);
   }
 
   /** Bytes before the i-th piece of the thread's columns of a group, and of its rope columns. */
@@ -173,38 +200,26 @@ class RowProducer {
   }
 
   template <Part kPart>
-  __device__ void store(const Raw& raw, int item) {
-    const uint32_t tile = sharedAddress(shared_.keys[tileOf(kPart)]);
-    const int box = firstBox(kPart) + item * kGroupsOfItem * 2;
+  __device__ void store(const Raw& raw, int g) const {
+    const uint32_t to = sharedAddress(shared_.keys[tileOf(kPart)]) + (firstBox(kPart) + 2 * g) * kBoxBytes;
 #pragma unroll
-    for (int g = 0; g < kGroupsOfItem; ++g) {
-      const uint32_t to = tile + (box + 2 * g) * kBoxBytes;
+    for (int pass = 0; pass < kPasses; ++pass) {
+      const int row = pass * kRowsAtOnce + row_;
+      if constexpr (kFormat == RowFormat::bf16) {
 #pragma unroll
-      for (int pass = 0; pass < kPasses; ++pass) {
-        const int row = pass * 16 + row_;
-        if constexpr (kFormat == RowFormat::bf16) {
-#pragma unroll
-          for (int i = 0; i < kLoadsOfRow; ++i)
-            write16(chunkAt(to + i * kBoxBytes, row, column_), raw.values[g][pass][i]);
-        } else {
-          const float scale = kFormat == RowFormat::fp8 ? 1.0F : raw.scales[pass][g];
-          decode(raw.values[g][pass][0], fp8Factor(scale), to + column_ / 4 * kBoxBytes, row, column_ % 4 * 2);
-        }
+        for (int i = 0; i < kLoadsOfRow; ++i)
+          write16(chunkAt(to + i * kBoxBytes, row, column_), raw.values[g][pass][i]);
+      } else {
+        const float scale = kFormat == RowFormat::fp8 ? 1.0F : raw.scales[g][pass];
+        decode(raw.values[g][pass][0], fp8Factor(scale), to + column_ / 4 * kBoxBytes, row, column_ % 4 * 2);
       }
     }
-    const bool rope = boxesOf(kPart) == 5 && item == 0;
-    if (rope) storeRope(raw, tile + kRopeBox * kBoxBytes);
-    fenceAsyncProxy();
-    __syncwarp();
-    uint64_t* full = shared_.full[tileOf(kPart)];
-    if (lane_ < 2 * kGroupsOfItem) barrierArrive(sharedAddress(&full[box + lane_]));
-    if (rope && lane_ == 2 * kGroupsOfItem) barrierArrive(sharedAddress(&full[kRopeBox]));
   }
 
   __device__ void storeRope(const Raw& raw, uint32_t box) const {
 #pragma unroll
     for (int pass = 0; pass < kPasses; ++pass) {
-      const int row = pass * 16 + row_;
+      const int row = pass * kRowsAtOnce + row_;
       if constexpr (kFormat != RowFormat::fp8)
         write16(chunkAt(box, row, column_), raw.rope[pass]);
       else if (column_ < 4)

@@ -7,9 +7,9 @@
 #include "cuda/sm90/wgmma.cuh"
 
 /**
- * Shape of the sm_90 kernel. A block of three warpgroups works on 64 query rows. Two of them (left and right) each
+ * Shape of the sm_90 kernel. A block of three or four warpgroups works on 64 query rows. Two of them (left and right) each
  * hold half of the output columns; a pair of tiles of 64 keys is scored by one of them each, so that one's softmax
- * runs beside the other's products. The third brings keys.
+ * runs beside the other's products. The others bring queries and keys.
  */
 namespace dcpscope::cuda {
 
@@ -25,7 +25,6 @@ constexpr uint32_t kTileBytes = kBoxes * kBoxBytes;
 
 constexpr int kGroupThreads = 128;
 constexpr int kConsumers = 2 * kGroupThreads;
-constexpr int kThreads = 3 * kGroupThreads;
 
 /** Parts of the two tiles that are filled and freed together: left boxes 0 to 3, right boxes 4 to 7, and the rope box with
  * whoever reads probabilities last. */

@@ -22,20 +22,24 @@ __device__ inline void mmaWait() {
 /** Bytes of a box: 64 rows of 64 values, 128 bytes a row, 16-byte chunks xor-ed with the row modulo 8. */
 constexpr uint32_t kBoxBytes = 8192;
 
-/** Operand whose rows are contiguous along the contraction: boxes of 64 rows, the contraction in one box. */
-__device__ inline uint64_t rowOperand(uint32_t address) {
-  constexpr uint64_t kSwizzle128 = uint64_t{1} << 62;
-  constexpr uint64_t kGroupOf8Rows = uint64_t{1024 >> 4} << 32;
-  return kSwizzle128 | kGroupOf8Rows | (uint64_t{1} << 16) | ((address & 0x3FFFF) >> 4);
+/** Shared memory in units of operands: 16 bytes. */
+constexpr uint32_t kChunk = 16;
+constexpr uint32_t kBoxChunks = kBoxBytes / kChunk;
+
+/** A descriptor is its low word plus a constant, so that a step costs one addition: 128-byte swizzle, 1024 bytes from one
+ * group of 8 rows to the next. `distance` is where the next box lies, in chunks. */
+__device__ inline uint64_t operandAt(uint32_t chunk, uint32_t distance) {
+  constexpr uint32_t kHigh = 1U << 30 | 1024 / kChunk;
+  uint64_t operand;
+  asm("mov.b64 %0, {%1, %2};" : "=l"(operand) : "r"(chunk + (distance << 16)), "n"(kHigh));
+  return operand;
 }
 
+/** Operand whose rows are contiguous along the contraction: 64 rows of one box, from one of its chunks on. */
+__device__ inline uint64_t rowOperand(uint32_t chunk) { return operandAt(chunk, 1); }
+
 /** Operand whose rows are contiguous across the contraction (values of keys): boxes of 64 columns follow each other. */
-__device__ inline uint64_t columnOperand(uint32_t address) {
-  constexpr uint64_t kSwizzle128 = uint64_t{1} << 62;
-  constexpr uint64_t kGroupOf8Rows = uint64_t{1024 >> 4} << 32;
-  constexpr uint64_t kNextBox = uint64_t{kBoxBytes >> 4} << 16;
-  return kSwizzle128 | kGroupOf8Rows | kNextBox | ((address & 0x3FFFF) >> 4);
-}
+__device__ inline uint64_t columnOperand(uint32_t chunk) { return operandAt(chunk, kBoxChunks); }
 
 /** d = a * b^T, or d += with `add`: 64 rows of a, 64 rows of b, contraction 16, both `rowOperand`s. */
 __device__ inline void scoreStep(Accumulator<64>& d, uint64_t a, uint64_t b, int add) {

@@ -48,14 +48,14 @@ __global__ void __launch_bounds__(256) multiplyKernel(const uint4* data, float* 
   for (uint32_t i = threadIdx.x; i < kBoxesHeld * kBoxBytes / 16; i += blockDim.x) to[i] = data[i];
   fenceAsyncProxy();
   __syncthreads();
-  const uint32_t base = sharedAddress(raw);
+  const uint32_t base = sharedAddress(raw) / kChunk;
   Accumulator<256> out;
   for (float& v : out.v) v = 0;
   for (int i = 0; i < kRepeats; ++i) {
     mmaFence();
     for (int step = 0; step < 4; ++step)
-      valueStep(out, rowOperand(base + i % 4 * kBoxBytes + step * 32),
-                columnOperand(base + (4 + i % 4 * 4) * kBoxBytes + step * 2048));
+      valueStep(out, rowOperand(base + i % 4 * kBoxChunks + step * 2),
+                columnOperand(base + (4 + i % 4 * 4) * kBoxChunks + step * 128));
     mmaCommit();
     mmaWait<0>();
   }
