@@ -28,7 +28,7 @@ struct RingSizes {
   int64_t spans;
   int64_t rows;
   int64_t pages;
-  int64_t kernels;
+  int64_t kernels = 0;
 };
 
 /** What one rank recorded. Written by whoever works for the rank while a step goes on, read between steps. */

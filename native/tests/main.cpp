@@ -8,6 +8,7 @@ int main() {
   dcpscope::tests::sparse();
   dcpscope::tests::attention();
   dcpscope::tests::lanes();
+  dcpscope::tests::deviceOps();
   dcpscope::tests::schedule();
   dcpscope::tests::steps();
   std::puts("ok");

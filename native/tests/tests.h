@@ -11,6 +11,7 @@ void quantising();
 void sparse();
 void attention();
 void lanes();
+void deviceOps();
 void schedule();
 void steps();
 

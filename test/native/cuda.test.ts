@@ -1,11 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { addon } from './engine.ts'
+import { addon, addonPath } from './engine.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const library = `${root}dist/native/dcpscope_cuda.so`
+const library = join(dirname(addonPath), 'dcpscope_cuda.so')
 const built = existsSync(library)
 if (!built)
   process.stderr.write('THE TESTS OF THE CUDA LIBRARY ARE SKIPPED: it is not built, as nvcc was not found\n')
@@ -49,6 +50,31 @@ describe.skipIf(!built)('the CUDA engine, compiled on a machine that need not ha
       expect(status).toBe(3)
       expect(`${stdout}${stderr}`.trim().split('\n')).toHaveLength(1)
     }
+  })
+})
+
+/** Why the addon says that kernels cannot be recorded, with CUPTI looked for as `env` says. */
+const kernelProblem = (env: Record<string, string>): string =>
+  execFileSync(
+    process.execPath,
+    ['-e', `process.stdout.write(require(${JSON.stringify(addonPath)}).kernelProblem())`],
+    { encoding: 'utf8', env: { ...process.env, ...env } },
+  )
+
+describe.skipIf(!built)('the recording of kernels', () => {
+  it('needs CUPTI, and says in one line where it looked and what to install', () => {
+    expect(kernelProblem({ DCPSCOPE_CUPTI: '/not/there/libcupti.so' })).toMatch(
+      /^CUPTI is missing \(DCPSCOPE_CUPTI names \/not\/there\/libcupti\.so, [^\n]*install the package cuda-cupti [^\n]*$/,
+    )
+  })
+
+  it('refuses a library that is something else', () => {
+    const other = kernelProblem({ DCPSCOPE_CUPTI: 'libm.so.6' })
+    expect(other).toMatch(/^CUPTI of version 0 is not supported; install that of CUDA 12 or 13$/)
+  })
+
+  it('says nothing, or in one line why not, wherever CUPTI is looked for', () => {
+    expect(kernelProblem({})).toMatch(/^(CUPTI [^\n]+)?$/)
   })
 })
 

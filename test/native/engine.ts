@@ -8,6 +8,7 @@ import type {
   NativeAddon,
   NativeCapture,
   NativeChunk,
+  NativeKernelRecorder,
   NativeLayoutRules,
   NativeRun,
   NativeTensor,
@@ -17,7 +18,7 @@ import type {
 export const addonPath =
   process.env.DCPSCOPE_ADDON ?? fileURLToPath(new URL('../../dist/native/dcpscope.node', import.meta.url))
 
-const loadAddon = (): NativeAddon & NativeLayoutRules => {
+const loadAddon = (): NativeAddon & NativeLayoutRules & NativeKernelRecorder => {
   if (!existsSync(addonPath))
     throw new Error(`build the native engine first (npm run build): no ${addonPath}`)
   return createRequire(import.meta.url)(addonPath)
