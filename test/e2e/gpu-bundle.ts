@@ -4,7 +4,14 @@ import { parseRunConfig } from '../../app/run/parse.ts'
 import type { Manifest } from '../../app/trace/manifest.ts'
 import { STAGES, type Stage } from '../../app/trace/stages.ts'
 import { Store } from '../../main/store/store.ts'
-import { fakeEngine, type SampleSpan, spanChunk, stepChunk } from '../unit/store/sample.ts'
+import {
+  fakeEngine,
+  kernelChunk,
+  type SampleKernel,
+  type SampleSpan,
+  spanChunk,
+  stepChunk,
+} from '../unit/store/sample.ts'
 
 export const RANKS = 4
 export const STEPS = 12
@@ -56,16 +63,38 @@ const spansOf = (step: number): SampleSpan[] => [
   ).flat(),
 ]
 
-const manifest = (): Manifest => {
+/** The step whose kernels are recorded, where some are: they lie within the spans of decode_attn and kv_append. */
+export const KERNEL_STEP = STEPS - 1
+export const KERNEL =
+  'void dcpscope::cuda::(anonymous namespace)::attend<64, true>(dcpscope::cuda::AttendWork)'
+
+const kernelsOf = (step: number): SampleKernel[] =>
+  Array.from({ length: LAYERS }, (_, layer): SampleKernel[] => {
+    const start = step * STEP_NS + layer * LAYER_NS
+    return [
+      {
+        start: start + 5_200,
+        dur: 2_500,
+        name: 'memcpy device to device',
+        stage: 'kv_append',
+        step,
+        layer,
+        bytes: 9216,
+      },
+      { start: start + 8_300, dur: 49_000, name: KERNEL, stage: 'decode_attn', step, layer },
+    ]
+  }).flat()
+
+const manifest = (kernels: boolean): Manifest => {
   const parsed = parseRunConfig({
     model: { layers: LAYERS },
     workload: { requests: [{ contextLen: 32_768, count: 8 }], steps: STEPS },
-    engine: { device: 'cuda', graph: true, observer: true },
+    engine: { device: 'cuda', graph: true, observer: true, kernelTrace: kernels ? 'last' : 'none' },
   })
   if (!parsed.ok) throw new Error(parsed.issues.map(({ path, message }) => `${path} ${message}`).join())
   return {
     format: 'dcpscope-run',
-    formatVersion: 2,
+    formatVersion: 3,
     name: 'gpu run',
     status: 'running',
     emulated: EMULATED,
@@ -77,15 +106,18 @@ const manifest = (): Manifest => {
   }
 }
 
-/** Writes what a run of four ranks in turn on one GPU leaves, with the numbers of a test, where the app lists its runs. */
-export const writeGpuBundle = async (dataDir: string): Promise<string> => {
+/**
+ * Writes what a run of four ranks in turn on one GPU leaves, with the numbers of a test, where the app lists its runs.
+ * `kernels`: the last step, which takes longer, has its kernels recorded.
+ */
+export const writeGpuBundle = async (dataDir: string, kernels = false): Promise<string> => {
   const runs = join(dataDir, 'dcpscope', 'runs')
   mkdirSync(runs, { recursive: true })
   const bundle = join(runs, 'gpu run.dcp')
   const store = new Store()
   const engine = fakeEngine()
   store.attachEngine(engine.storeEnd)
-  engine.begin(bundle, manifest())
+  engine.begin(bundle, manifest(kernels))
   const steps = Array.from({ length: STEPS }, (_, step) => step)
   for (let rank = 0; rank < RANKS; rank++) engine.chunk(spanChunk(rank, steps.flatMap(spansOf)))
   const source = {
@@ -94,7 +126,13 @@ export const writeGpuBundle = async (dataDir: string): Promise<string> => {
     untracedNs: 3_785_000n,
     graph: true,
   } as const
-  engine.chunk(stepChunk(0, STEPS, () => 2e-3, source))
+  const plain = kernels ? KERNEL_STEP : STEPS
+  engine.chunk(stepChunk(0, plain, () => 2e-3, source))
+  if (kernels) {
+    const slower = { ...source, deviceNs: 9_000_000n, kernelTrace: true }
+    engine.chunk(stepChunk(KERNEL_STEP, 1, () => 2e-3, slower))
+    for (let rank = 0; rank < RANKS; rank++) engine.chunk(kernelChunk(rank, kernelsOf(KERNEL_STEP)))
+  }
   engine.end()
   const failed = engine.reply('failed').then(({ error }) => {
     throw new Error(error)

@@ -1,7 +1,7 @@
 import { OUTER_STAGES } from '../../../app/trace/stages.ts'
 import { FactList } from '../../controls/FactList.tsx'
 import { useAnswer } from '../../state/use-answer.ts'
-import { itemFacts, spanFacts } from './facts.ts'
+import { itemFacts, kernelFacts, spanFacts } from './facts.ts'
 import type { HoveredItem } from './scene.ts'
 import { useRested } from './use-rested.ts'
 
@@ -22,9 +22,15 @@ const REST_MS = 60
 
 /** Exact numbers of what is under the pointer: all columns of a span, or what was merged. */
 export const HoverCard = ({ run, item, placed, x, y, width, height }: Props) => {
-  const rested = useRested(`${item.rank} ${item.startNs}`, REST_MS)
+  const isKernel = item.kernel !== undefined
+  const rested = useRested(`${item.rank} ${item.startNs} ${isKernel}`, REST_MS)
   const single = item.count === 1 && !OUTER_STAGES.includes(item.stage) && rested
-  const { answer } = useAnswer('spanAt', single ? { run, rank: item.rank, atNs: item.startNs } : null)
+  const place = single ? { run, rank: item.rank, atNs: item.startNs } : null
+  const { answer } = useAnswer('spanAt', isKernel ? null : place)
+  const kernels = useAnswer('kernelAt', isKernel ? place : null)
+  const kernel = kernels.answer?.data
+  const exactKernel =
+    kernel != null && kernel.startNs === item.startNs && kernels.answer?.params.rank === item.rank
   const span = answer?.data
   // The answer to an earlier question belongs to another span.
   const exact = span != null && span.startNs === item.startNs && answer?.params.rank === item.rank
@@ -38,7 +44,15 @@ export const HoverCard = ({ run, item, placed, x, y, width, height }: Props) => 
         translate: `${x > width * 0.6 ? 'calc(-100% - 14px)' : '14px'} ${y > height * 0.5 ? 'calc(-100% - 8px)' : '14px'}`,
       }}
     >
-      <FactList facts={exact ? spanFacts(item.rank, span, placed) : itemFacts(item, placed)} />
+      <FactList
+        facts={
+          exactKernel
+            ? kernelFacts(item.rank, kernel, placed)
+            : exact
+              ? spanFacts(item.rank, span, placed)
+              : itemFacts(item, placed)
+        }
+      />
     </div>
   )
 }

@@ -26,6 +26,10 @@ interface Props {
   readonly pieces: readonly TilePiece[]
   readonly steps: StepColumns | null
   readonly stepPart: TimeRange | null
+  /** Whether the run records kernels: each rank has a lane for them. */
+  readonly kernels: boolean
+  /** The kernel that is selected. */
+  readonly pickedKernel: HoveredItem | null
   /** The selected span as the store has it. */
   readonly span: HoveredItem | null
   /** Where the places of spans in time come from, if they were not measured. */
@@ -43,7 +47,7 @@ const selectedText = (item: HoveredItem | null): string =>
     : `${item.stage} of rank ${item.rank}, step ${item.step}${item.layer < 0 ? '' : `, layer ${item.layer}`}, ${withSource(formatNs(item.durNs), sourceNote(item.sources))}`
 
 export const TimelineCanvas = (props: Props) => {
-  const { run, ranks, lookControl, control, pieces, steps, span, setWidth } = props
+  const { run, ranks, lookControl, control, pieces, steps, span, kernels, pickedKernel, setWidth } = props
   const { look, change } = lookControl
   const { range } = control
   const theme = useTheme()
@@ -51,7 +55,7 @@ export const TimelineCanvas = (props: Props) => {
   const [size, setSize] = useState({ width: 800, height: 400 })
   const [pointer, setPointer] = useState<Point | null>(null)
   const plate = useRef<Plate | null>(null)
-  const lanes = lanesOf(size.height, ranks, look.scroll)
+  const lanes = lanesOf(size.height, ranks, look.scroll, kernels)
   const plot = Math.max(1, size.width - lanes.labelWidth)
   const selected = span ?? (rank === null || timeNs === null ? null : itemAtTime(rank, timeNs, pieces))
   const hovered =
@@ -71,6 +75,7 @@ export const TimelineCanvas = (props: Props) => {
         selectedStep: step,
         selected,
         hovered,
+        pickedKernel,
         area: look.area,
         marks: look.marks,
       }
@@ -91,6 +96,10 @@ export const TimelineCanvas = (props: Props) => {
       selected?.durNs,
       hovered?.startNs,
       hovered?.rank,
+      hovered?.kernel,
+      kernels,
+      pickedKernel?.startNs,
+      pickedKernel?.rank,
     ],
   )
   const picking = usePicking({
@@ -100,6 +109,7 @@ export const TimelineCanvas = (props: Props) => {
     selected,
     reveal: control.reveal,
     onRank: (next) => change(() => ({ scroll: scrollToLane(next, lanes, size.height) })),
+    onKernel: (kernel) => change(() => ({ kernel })),
     onTrouble: props.onTrouble,
   })
   const handlers = useGestures({

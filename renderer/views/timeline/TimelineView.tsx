@@ -2,6 +2,7 @@ import '../../controls/controls.css'
 import './timeline.css'
 import { useCallback, useMemo, useState } from 'react'
 import type { RunInfo } from '../../../app/protocol/store.ts'
+import { recordsKernels } from '../../../app/run/engine-config.ts'
 import { STAGES, type Stage } from '../../../app/trace/stages.ts'
 import { placedSource, sourceNote } from '../../drawing/provenance.ts'
 import { useSelection } from '../../state/selection.ts'
@@ -16,6 +17,7 @@ import { itemOfSpan } from './span-search.ts'
 import { TimelineCanvas } from './TimelineCanvas.tsx'
 import { Toolbar } from './Toolbar.tsx'
 import { useTimelineInspector } from './use-inspector.ts'
+import { middleOf } from './use-picking.ts'
 import { useRange } from './use-range.ts'
 import { useTiles } from './use-tiles.ts'
 
@@ -89,7 +91,23 @@ const Timeline = ({ open }: { readonly open: RunInfo }) => {
   const isNow = found.answer?.params.rank === rank && found.answer.params.atNs === timeNs
   const span = isNow ? (found.answer?.data ?? null) : null
   const placed = placedSource(open.manifest)
-  useTimelineInspector(run, look, rank, span, placed)
+  const kernels = recordsKernels(open.manifest.config)
+  // It stands as long as nothing else is selected.
+  const isPicked = look.kernel !== null && look.kernel.rank === rank && middleOf(look.kernel) === timeNs
+  const pickedKernel = isPicked ? look.kernel : null
+  const foundKernel = useAnswer(
+    'kernelAt',
+    pickedKernel === null ? null : { run, rank: pickedKernel.rank, atNs: pickedKernel.startNs },
+  )
+  const kernel = foundKernel.answer?.data ?? null
+  useTimelineInspector(
+    run,
+    look,
+    rank,
+    span,
+    placed,
+    kernel?.startNs === pickedKernel?.startNs ? kernel : null,
+  )
 
   const spanItem = useMemo(
     () => (span === null || rank === null ? null : itemOfSpan(rank, span)),
@@ -121,7 +139,7 @@ const Timeline = ({ open }: { readonly open: RunInfo }) => {
     step !== null && stepPart !== null && outOfSight(stepPart, control.range)
       ? { step, part: stepPart }
       : null
-  const error = tiles.error ?? steps.error ?? stages.error ?? found.error ?? trouble
+  const error = tiles.error ?? steps.error ?? stages.error ?? found.error ?? foundKernel.error ?? trouble
   return (
     <section className="timeline" aria-label="Timeline">
       <Toolbar
@@ -132,6 +150,11 @@ const Timeline = ({ open }: { readonly open: RunInfo }) => {
         emulated={open.manifest.emulated}
       />
       <Legend stages={legend} dimmed={look.dimmed} toggle={toggle} />
+      {open.manifest.kernelNote === undefined ? null : (
+        <p className="timeline-note quiet" data-testid="kernel-note">
+          Kernels were not recorded: {open.manifest.kernelNote}
+        </p>
+      )}
       {error === null ? null : (
         <p className="timeline-error" role="alert">
           {error}
@@ -146,6 +169,8 @@ const Timeline = ({ open }: { readonly open: RunInfo }) => {
         steps={stepColumns}
         stepPart={stepPart}
         span={spanItem}
+        kernels={kernels}
+        pickedKernel={pickedKernel}
         placed={placed}
         setWidth={setWidth}
         onTrouble={setTrouble}

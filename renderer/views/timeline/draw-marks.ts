@@ -7,7 +7,7 @@ import type { Scene } from './scene.ts'
 
 /** The marked area, and lines around the span under the pointer and the selected one. */
 export const drawOutlines = (ctx: CanvasRenderingContext2D, scene: Scene, plot: number, ink: Ink): void => {
-  const { area, selected, hovered, lanes, range } = scene
+  const { area, selected, hovered, pickedKernel, lanes, range } = scene
   if (area !== null) {
     ctx.fillStyle = ink.accent
     ctx.globalAlpha = 0.18
@@ -20,10 +20,11 @@ export const drawOutlines = (ctx: CanvasRenderingContext2D, scene: Scene, plot: 
   for (const [item, colour, thick] of [
     [hovered, ink.text0, 1],
     [selected, ink.accent, 2],
+    [pickedKernel, ink.accent, 2],
   ] as const) {
     if (item === null) continue
     const part = { startNs: item.startNs, endNs: item.startNs + item.durNs }
-    const box = laneArea(lanes, item.rank, part, range, plot)
+    const box = laneArea(lanes, item.rank, part, range, plot, item.kernel !== undefined)
     // A line in the colour of the ground parts the outline from the stage's colour.
     outline(ctx, box, thick + 1.5, ink.bg0)
     outline(ctx, box, thick, colour)

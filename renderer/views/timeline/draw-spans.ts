@@ -1,6 +1,7 @@
 import { STAGES, type Stage } from '../../../app/trace/stages.ts'
 import { stageColour, stageHatched, stageInk, type Theme } from '../../theme/colours.ts'
-import { type Lanes, laneTop, outerTrack } from './lanes.ts'
+import { shortKernelName } from './kernel-name.ts'
+import { kernelTop, type Lanes, laneBottom, laneTop, outerTrack } from './lanes.ts'
 import { type TimeRange, xOfTime } from './range.ts'
 import { type LaneLine, type Rgb, rgbOf, SpanRaster } from './raster.ts'
 import type { Scene } from './scene.ts'
@@ -34,6 +35,7 @@ interface Label {
   readonly hatched: number
   readonly y: number
   readonly stage: Stage
+  readonly text: string
 }
 
 interface Paint {
@@ -72,11 +74,12 @@ const rasterise = (scene: Scene, plate: Plate, dpr: number, paint: Paint, hatch:
   for (let rank = 0; rank < lanes.ranks; rank++) {
     const top = Math.round(laneTop(rank, lanes) * dpr)
     const bottom = Math.round((laneTop(rank, lanes) + lanes.laneHeight) * dpr)
-    if (bottom <= lanes.rulerHeight * dpr || top >= raster.height) continue
+    if (laneBottom(rank, lanes) <= lanes.rulerHeight || top >= raster.height) continue
     const shownTop = Math.max(top, Math.round(lanes.rulerHeight * dpr))
     for (const { tile, range } of scene.pieces)
       addItems(tile, range, rank, scene, raster.line, dpr, paint, labels)
     raster.put(shownTop, bottom, hatch)
+    rasteriseKernels(rank, scene, raster, dpr, paint, hatch, labels)
     if (!scene.pieces.some(({ tile }) => tile.outer.rank.includes(rank))) continue
     for (const { tile, range } of scene.pieces)
       addItems(tile.outer, range, rank, scene, raster.line, dpr, paint, [])
@@ -85,7 +88,33 @@ const rasterise = (scene: Scene, plate: Plate, dpr: number, paint: Paint, hatch:
   return labels
 }
 
-/** Adds the items of a rank over `range`, and labels where there is room. */
+/** The lane of a rank's recorded kernels, in the colours of their stages. */
+const rasteriseKernels = (
+  rank: number,
+  scene: Scene,
+  raster: SpanRaster,
+  dpr: number,
+  paint: Paint,
+  hatch: Rgb,
+  labels: Label[],
+): void => {
+  const { lanes } = scene
+  if (lanes.kernelHeight === 0) return
+  const own: Label[] = []
+  const top = kernelTop(rank, lanes)
+  for (const { tile, range } of scene.pieces)
+    addItems(tile.kernels, range, rank, scene, raster.line, dpr, paint, own, (i) =>
+      shortKernelName(tile.kernelNames[tile.kernels.name[i] ?? -1] ?? ''),
+    )
+  raster.put(
+    Math.round(Math.max(top, lanes.rulerHeight) * dpr),
+    Math.round((top + lanes.kernelHeight) * dpr),
+    hatch,
+  )
+  labels.push(...own.map((label) => ({ ...label, y: top + lanes.kernelHeight / 2 })))
+}
+
+/** Adds the items of a rank over `range`, and labels where there is room: the stage, or what `textOf` gives. */
 const addItems = (
   tile: TileItems,
   range: TimeRange,
@@ -95,6 +124,7 @@ const addItems = (
   dpr: number,
   { colours, hatched, dimmed }: Paint,
   labels: Label[],
+  textOf?: (i: number) => string,
 ): void => {
   const { lanes } = scene
   const width = line.width
@@ -131,6 +161,7 @@ const addItems = (
         hatched: Math.max(0, waitEnd - labelX) / dpr,
         y: laneTop(rank, lanes) + lanes.laneHeight / 2,
         stage,
+        text: textOf?.(i) ?? stage,
       })
   }
 }
@@ -163,9 +194,9 @@ export const drawLabels = (
   for (const label of labels) {
     const { stage, y } = label
     const clear = label.width - label.hatched
-    const behind = label.hatched > 0 && clear >= ctx.measureText(stage).width + 2 * LABEL_PAD
+    const behind = label.hatched > 0 && clear >= ctx.measureText(label.text).width + 2 * LABEL_PAD
     const x = label.x + LABEL_PAD + (behind ? label.hatched : 0)
-    const text = shortened(ctx, stage, (behind ? clear : label.width) - 2 * LABEL_PAD)
+    const text = shortened(ctx, label.text, (behind ? clear : label.width) - 2 * LABEL_PAD)
     if (text === '') continue
     if (label.hatched > 0 && !behind) {
       ctx.fillStyle = stageColour(stage, theme)
@@ -186,9 +217,17 @@ const shortened = (ctx: CanvasRenderingContext2D, text: string, room: number): s
   return ''
 }
 
-export const laneArea = (lanes: Lanes, rank: number, range: TimeRange, shown: TimeRange, width: number) => ({
+/** Box of a part of time on the lane of a rank, or on that of its kernels. */
+export const laneArea = (
+  lanes: Lanes,
+  rank: number,
+  range: TimeRange,
+  shown: TimeRange,
+  width: number,
+  kernels = false,
+) => ({
   x: xOfTime(range.startNs, shown, width),
-  y: laneTop(rank, lanes),
+  y: kernels ? kernelTop(rank, lanes) : laneTop(rank, lanes),
   width: Math.max(1, xOfTime(range.endNs, shown, width) - xOfTime(range.startNs, shown, width)),
-  height: lanes.laneHeight,
+  height: kernels ? lanes.kernelHeight : lanes.laneHeight,
 })

@@ -4,7 +4,7 @@ import { rankColour, rankInk, rankPattern, type Theme } from '../../theme/colour
 import { drawMarks, drawOutlines } from './draw-marks.ts'
 import { drawRuler, drawStepTint, drawTickLines } from './draw-ruler.ts'
 import { drawLabels, drawSpans, type Plate, plateOf } from './draw-spans.ts'
-import { laneTop } from './lanes.ts'
+import { kernelTop, type Lanes, laneBottom, laneTop } from './lanes.ts'
 import type { Scene } from './scene.ts'
 
 /**
@@ -58,6 +58,10 @@ const clipTo = (ctx: CanvasRenderingContext2D, x: number, y: number, width: numb
   ctx.clip()
 }
 
+/** Whether anything of a rank's lanes lies between ruler and lower edge. */
+const isSeen = (rank: number, lanes: Lanes, height: number): boolean =>
+  laneTop(rank, lanes) <= height && laneBottom(rank, lanes) >= lanes.rulerHeight
+
 /** Backgrounds of the lanes, the selected one lifted. */
 const drawGround = (
   ctx: CanvasRenderingContext2D,
@@ -68,9 +72,10 @@ const drawGround = (
 ): void => {
   for (let rank = 0; rank < lanes.ranks; rank++) {
     const y = laneTop(rank, lanes)
-    if (y > height || y + lanes.laneHeight < lanes.rulerHeight) continue
+    if (!isSeen(rank, lanes, height)) continue
     ctx.fillStyle = rank === selectedRank ? ink.bg2 : ink.bg1
     ctx.fillRect(0, y, plot, lanes.laneHeight)
+    if (lanes.kernelHeight > 0) ctx.fillRect(0, kernelTop(rank, lanes), plot, lanes.kernelHeight)
   }
 }
 
@@ -90,7 +95,7 @@ const drawLaneLabels = (
   ctx.textBaseline = 'middle'
   for (let rank = 0; rank < lanes.ranks; rank++) {
     const y = laneTop(rank, lanes)
-    if (y > height || y + lanes.laneHeight < lanes.rulerHeight) continue
+    if (!isSeen(rank, lanes, height)) continue
     const chip = Math.min(20, lanes.laneHeight)
     const middle = y + lanes.laneHeight / 2
     paint(rank, 8, middle - chip / 2, 22, chip)
@@ -107,6 +112,10 @@ const drawLaneLabels = (
     ctx.textAlign = 'left'
     ctx.fillStyle = rank === scene.selectedRank ? ink.text0 : ink.text2
     ctx.fillText('rank', 37, middle + 0.5)
+    if (lanes.kernelHeight === 0) continue
+    ctx.font = `11px ${ink.ui}`
+    ctx.fillStyle = ink.text2
+    ctx.fillText('kernels', 8, kernelTop(rank, lanes) + lanes.kernelHeight / 2 + 0.5)
   }
   ctx.restore()
 }

@@ -2,9 +2,11 @@ import type { StoreResult } from '../../../app/protocol/store.ts'
 import { OUTER_STAGES, STAGES } from '../../../app/trace/stages.ts'
 import { formatBytes, formatInt, formatNs, formatPercent, formatRate } from '../../drawing/format.ts'
 import { sourceNote } from '../../drawing/provenance.ts'
+import { shortKernelName } from './kernel-name.ts'
 import type { HoveredItem } from './scene.ts'
 
 export type Span = NonNullable<StoreResult<'spanAt'>>
+export type Kernel = NonNullable<StoreResult<'kernelAt'>>
 
 export interface SpanFact {
   readonly label: string
@@ -36,11 +38,22 @@ const layerText = (layer: number): string => (layer < 0 ? 'whole step' : String(
  * the run's spans come from, if they were not measured.
  */
 export const itemFacts = (item: HoveredItem, placed?: string): SpanFact[] => [
+  ...(item.kernel === undefined || item.count > 1
+    ? []
+    : [fact('kernel', shortKernelName(item.kernel), item.kernel)]),
   fact('stage', item.count > 1 ? `mostly ${item.stage}` : item.stage, item.stage),
   fact('rank', String(item.rank), item.rank),
   fact(item.count > 1 ? 'from step' : 'step', String(item.step), item.step),
   ...(item.count > 1 ? [] : [fact('layer', layerText(item.layer), item.layer)]),
-  ...(item.count > 1 ? [fact('merged', `${formatInt(item.count)} spans`, item.count)] : []),
+  ...(item.count > 1
+    ? [
+        fact(
+          'merged',
+          `${formatInt(item.count)} ${item.kernel === undefined ? 'spans' : 'kernels'}`,
+          item.count,
+        ),
+      ]
+    : []),
   ...from([placed ?? 'measured'], [fact('start', `${formatInt(item.startNs)}\u2009ns`, item.startNs)]),
   ...from(item.sources, [
     fact('duration', formatNs(item.durNs), item.durNs, `${formatInt(item.durNs)} ns`),
@@ -48,6 +61,33 @@ export const itemFacts = (item: HoveredItem, placed?: string): SpanFact[] => [
     ...(item.waitNs > 0 ? [fact('waiting', formatNs(item.waitNs), item.waitNs)] : []),
   ]),
 ]
+
+/** Every number of one recorded kernel; `placed` as for an item. */
+export const kernelFacts = (rank: number, kernel: Kernel, placed?: string): SpanFact[] => {
+  const three = (label: string, sizes: readonly number[] | null, note: string): SpanFact[] =>
+    sizes === null ? [] : [fact(label, sizes.join(' × '), sizes.join(', '), note)]
+  return [
+    fact('kernel', shortKernelName(kernel.name), kernel.name),
+    ...(shortKernelName(kernel.name) === kernel.name ? [] : [fact('full name', kernel.name, kernel.name)]),
+    fact('stage', STAGES[kernel.stage] ?? `code ${kernel.stage}`, STAGES[kernel.stage] ?? kernel.stage),
+    fact('rank', String(rank), rank),
+    fact('step', String(kernel.step), kernel.step),
+    fact('layer', layerText(kernel.layer), kernel.layer),
+    ...from([placed ?? 'measured'], [fact('start', `${formatInt(kernel.startNs)}\u2009ns`, kernel.startNs)]),
+    ...from([kernel.provenance], [fact('duration', formatNs(kernel.durNs), kernel.durNs, 'by CUPTI')]),
+    ...(kernel.bytes === null ? [] : [fact('bytes', formatBytes(kernel.bytes), kernel.bytes)]),
+    ...three('grid', kernel.grid, 'blocks'),
+    ...three('block', kernel.block, 'threads'),
+    ...(kernel.registers === null
+      ? []
+      : [fact('registers', String(kernel.registers), kernel.registers, 'a thread')]),
+    ...(kernel.sharedBytes === null
+      ? []
+      : [fact('shared memory', formatBytes(kernel.sharedBytes), kernel.sharedBytes, 'a block')]),
+    fact('stream', String(kernel.stream), kernel.stream),
+    ...(kernel.graph ? [fact('graph', 'replayed', 'replayed')] : []),
+  ]
+}
 
 /** Waiting for the last rank to enter a collective, and what is left for the transfer; null outside collectives. */
 export const waitOf = (span: Span): { waitNs: number; transferNs: number } | null => {

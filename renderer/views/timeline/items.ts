@@ -1,9 +1,9 @@
 import { STAGES } from '../../../app/trace/stages.ts'
 import { sourcesOfBits } from '../../drawing/provenance.ts'
-import { isOnOuterTrack, type Lanes, rankAtY } from './lanes.ts'
+import { isOnKernels, isOnOuterTrack, type Lanes, rankAtY } from './lanes.ts'
 import { type TimeRange, timeAtX } from './range.ts'
 import type { HoveredItem } from './scene.ts'
-import { firstOfRank, itemAt, type TileItems, type TilePiece } from './tiles.ts'
+import { firstOfRank, itemAt, type SpanTile, type TileItems, type TilePiece } from './tiles.ts'
 
 /** Pixels beside a thin span that still hit it. */
 const SLACK_PX = 2
@@ -25,6 +25,12 @@ const itemOf = (tile: TileItems, i: number): HoveredItem | null => {
   }
 }
 
+const kernelAtTime = (tile: SpanTile, rank: number, ns: number, slack: number): HoveredItem | null => {
+  const i = itemAt(tile.kernels, rank, ns, slack)
+  const item = i < 0 ? null : itemOf(tile.kernels, i)
+  return item === null ? null : { ...item, kernel: tile.kernelNames[tile.kernels.name[i] ?? -1] ?? '' }
+}
+
 /** What lies at a point of the plot; null between spans. */
 export const itemAtPoint = (
   x: number,
@@ -40,6 +46,7 @@ export const itemAtPoint = (
   const slack = (SLACK_PX * (range.endNs - range.startNs)) / Math.max(1, width)
   const piece = pieces.find((p) => ns >= p.range.startNs && ns < p.range.endNs)
   if (piece === undefined) return null
+  if (isOnKernels(y, rank, lanes)) return kernelAtTime(piece.tile, rank, ns, slack)
   if (isOnOuterTrack(y, rank, lanes)) {
     const outer = itemAt(piece.tile.outer, rank, ns, slack)
     if (outer >= 0) return itemOf(piece.tile.outer, outer)

@@ -1,7 +1,7 @@
 import { create } from 'zustand'
 import type { Stage } from '../../../app/trace/stages.ts'
 import type { TimeRange } from './range.ts'
-import type { Area } from './scene.ts'
+import type { Area, HoveredItem } from './scene.ts'
 
 /** How a person looks at one run; kept while other views are shown. */
 export interface Look {
@@ -15,6 +15,8 @@ export interface Look {
   readonly zoomedAtMs: number
   readonly dimmed: ReadonlySet<Stage>
   readonly area: Area | null
+  /** The kernel that was picked last. */
+  readonly kernel: HoveredItem | null
   /** Marked times, ns, rising. */
   readonly marks: readonly number[]
   /** Pixels by which the lanes are scrolled. */
@@ -28,6 +30,7 @@ export const FIRST_LOOK: Look = {
   zoomedAtMs: Number.NEGATIVE_INFINITY,
   dimmed: new Set(),
   area: null,
+  kernel: null,
   marks: [],
   scroll: 0,
 }

@@ -26,6 +26,8 @@ export interface HoveredItem {
   readonly count: number
   /** Where the duration comes from: one provenance, or all of the merged spans. */
   readonly sources: readonly string[]
+  /** Of a kernel its name, '' of several that were merged; spans have none. */
+  readonly kernel?: string
 }
 
 /** All that a drawing depends on. */
@@ -39,6 +41,7 @@ export interface Scene {
   readonly selectedStep: number | null
   readonly selected: HoveredItem | null
   readonly hovered: HoveredItem | null
+  readonly pickedKernel: HoveredItem | null
   readonly area: Area | null
   /** Marked times, ns, rising. */
   readonly marks: readonly number[]

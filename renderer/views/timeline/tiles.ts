@@ -39,8 +39,10 @@ export const tilesOver = (range: TimeRange, level: number): TileKey[] => {
   return Array.from({ length: last - first + 1 }, (_, i) => ({ level, index: first + i }))
 }
 
-/** Bytes that a tile holds: an item has four 4-byte columns, four 8-byte ones and two of 1 byte. */
-const bytesOf = (tile: SpanTile): number => (tile.rank.length + tile.outer.rank.length) * 50 + 500
+/** Bytes that a tile holds: an item has at most five 4-byte columns, four 8-byte ones and two of 1 byte. */
+const bytesOf = (tile: SpanTile): number =>
+  (tile.rank.length + tile.outer.rank.length + tile.kernels.rank.length) * 54 +
+  tile.kernelNames.reduce((sum, name) => sum + 2 * name.length, 500)
 
 /** A tile, of which only the part in `range` is to be drawn. */
 export interface TilePiece {

@@ -1,7 +1,7 @@
 import { formatNs } from '../../drawing/format.ts'
 import { type InspectorRow, useInspector } from '../../shell/Inspector.tsx'
 import { useAnswer } from '../../state/use-answer.ts'
-import { areaFacts, areaRows, areaSql, type Span, spanFacts } from './facts.ts'
+import { areaFacts, areaRows, areaSql, type Kernel, kernelFacts, type Span, spanFacts } from './facts.ts'
 import type { Look } from './look.ts'
 
 const markRows = (marks: readonly number[], source: string | undefined): InspectorRow[] =>
@@ -12,7 +12,7 @@ const markRows = (marks: readonly number[], source: string | undefined): Inspect
   })
 
 /**
- * Puts the marked area, or else the selected span, and the marks into the inspector. `placed` says where the places of
+ * Puts the marked area, or else the picked kernel or the selected span, and the marks into the inspector. `placed` says where the places of
  * spans in time come from, if they were not measured.
  */
 export const useTimelineInspector = (
@@ -21,6 +21,7 @@ export const useTimelineInspector = (
   rank: number | null,
   span: Span | null,
   placed: string | undefined,
+  kernel: Kernel | null,
 ): void => {
   const totals = useAnswer(
     'query',
@@ -35,12 +36,14 @@ export const useTimelineInspector = (
       const trouble = totals.error === null ? [] : [{ label: 'totals', value: totals.error }]
       return [...areaFacts(rows, durNs, area.ranks.length, placed), ...trouble]
     }
+    if (kernel !== null && rank !== null) return kernelFacts(rank, kernel, placed)
     return span === null || rank === null ? [] : spanFacts(rank, span, placed)
   }
   const rows = [...about(), ...markRows(marks, placed)]
-  const title = area !== null ? `Area, ${formatNs(durNs)}` : span !== null ? 'Span' : 'Marks'
+  const title =
+    area !== null ? `Area, ${formatNs(durNs)}` : kernel !== null ? 'Kernel' : span !== null ? 'Span' : 'Marks'
   useInspector(
     { view: 'timeline', title, rows: rows.length === 0 ? null : rows, about: ['rank', 'timeNs'] },
-    [area, totals.answer, totals.error, rank, span, marks, placed],
+    [area, totals.answer, totals.error, rank, span, marks, placed, kernel],
   )
 }

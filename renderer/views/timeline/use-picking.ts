@@ -15,6 +15,8 @@ interface Ground {
   readonly reveal: (range: TimeRange) => void
   /** Tells of a change of the lane. */
   readonly onRank: (rank: number) => void
+  /** Tells of the kernel that was picked; null for none. */
+  readonly onKernel: (kernel: HoveredItem | null) => void
   /** Tells why a span could not be looked up, or that all is well again. */
   readonly onTrouble: (sentence: string | null) => void
 }
@@ -31,16 +33,28 @@ export const partOf = (item: HoveredItem): TimeRange => ({
   endNs: item.startNs + item.durNs,
 })
 
+/** Time that is selected with a kernel. */
+export const middleOf = (item: HoveredItem): number => Math.round(item.startNs + item.durNs / 2)
+
 /** Selecting spans, by pointer or keys. */
-export const usePicking = ({ run, ranks, pieces, selected, reveal, onRank, onTrouble }: Ground): Picking => {
+export const usePicking = ({
+  run,
+  ranks,
+  pieces,
+  selected,
+  reveal,
+  onRank,
+  onKernel,
+  onTrouble,
+}: Ground): Picking => {
   const { rank, timeNs, select } = useSelection()
   const asked = useRef(0)
 
-  const take = (item: HoveredItem): void =>
+  const take = (item: HoveredItem, timeNs = item.startNs): void =>
     select({
       rank: item.rank,
       step: item.step,
-      timeNs: item.startNs,
+      timeNs,
       ...(item.layer < 0 ? {} : { layer: item.layer }),
     })
 
@@ -64,12 +78,15 @@ export const usePicking = ({ run, ranks, pieces, selected, reveal, onRank, onTro
   return {
     pickAt: (on, ns, item) => {
       asked.current++
+      onKernel(item?.kernel === undefined || item.count > 1 ? null : item)
+      // Its middle surely lies in the span of its stage.
+      if (item?.kernel !== undefined && item.count === 1) return take(item, middleOf(item))
       // It contains others, one of which begins with it: only its place is selected.
       if (item !== null && OUTER_STAGES.includes(item.stage))
         return select({ rank: item.rank, step: item.step, timeNs: null })
       if (item !== null && item.count === 1) return take(item)
       select({ rank: on, timeNs: null })
-      if (item !== null) takeFound(spanAt(run, item.rank, Math.round(ns)), false)
+      if (item !== null && item.kernel === undefined) takeFound(spanAt(run, item.rank, Math.round(ns)), false)
     },
     pickBeside: (direction) => {
       if (selected === null) return

@@ -65,6 +65,7 @@ describe('no label of an axis is cut at the right edge', () => {
             selectedStep: null,
             selected: null,
             hovered: null,
+            pickedKernel: null,
             area: null,
             marks: [],
           }
