@@ -84,7 +84,7 @@ const sentence = (event: EventNumbers): string => {
       )
     case 'kernels_recorded':
       return (
-        `${counted(value, 'kernel, copy or fill', '')} of step ${step} recorded by CUPTI, ` +
+        `${value} kernels, copies or fills of step ${step} recorded by CUPTI, ` +
         `within ${limit} ns of its stages; such a step is slower`
       )
     case 'kernels_not_recorded':

@@ -30,6 +30,8 @@ export interface FakeOptions {
   readonly cuda?: CudaInfo
   /** Kinds of columns that its spans have beside the plain ones. */
   readonly spanColumns?: NativeChunk['columns']
+  /** Why kernels are not recorded, from the beginning and at the end. */
+  readonly kernelProblems?: readonly [string | undefined, string | undefined]
 }
 
 export const GPU: CudaInfo['devices'][number] = {
@@ -125,7 +127,11 @@ export const fakeEngine = (options: FakeOptions): FakeEngine => {
       drain: () => recorded.splice(0),
       takeCaptures: () => captures.splice(0),
       dropped: () => 0,
-      facts: () => ({ alignment: 'one clock', uncertaintyNs: 7, attention: 'sm90' }),
+      facts: () => {
+        const problem = options.kernelProblems?.[done === 0 ? 0 : 1]
+        const facts = { alignment: 'one clock', uncertaintyNs: 7, attention: 'sm90' }
+        return problem === undefined ? facts : { ...facts, kernelProblem: problem }
+      },
       cancel: () => {
         cancelled = true
       },

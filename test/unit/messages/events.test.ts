@@ -46,6 +46,19 @@ describe('sentences of events', () => {
     expect(message).toContain('off the reference by NaN, allowed is 1.00e-2')
   })
 
+  it('say why kernels were not recorded, in words or by numbers', () => {
+    const missing: EventNumbers = { ...event, kind: 'kernels_not_recorded', value: 0, limit: 0 }
+    expect(eventText({ ...missing, reason: 'CUPTI is missing' }).message).toBe(
+      'The kernels of step 12 were not recorded: CUPTI is missing.',
+    )
+    expect(eventText({ ...missing, value: 411, limit: 412 }).message).toBe(
+      'The kernels of step 12 were not recorded: CUPTI gave 411 records, which are not its 412.',
+    )
+    expect(eventText({ ...missing, kind: 'kernels_recorded', value: 412, limit: 640 }).message).toBe(
+      '412 kernels, copies or fills of step 12 recorded by CUPTI, within 640 ns of its stages; such a step is slower.',
+    )
+  })
+
   it.each(EVENT_KINDS)('say one sentence without holes for %s', (kind) => {
     const { message, severity } = eventText({ ...event, kind })
     expect(message).toMatch(/^[A-Z0-9].*\.$/)

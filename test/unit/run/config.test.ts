@@ -79,6 +79,8 @@ describe('a run configuration', () => {
     [{ engine: { restOfLayer: -1 } }, 'engine.restOfLayer: must be at least 0, got -1'],
     [{ check: { rows: 0 } }, 'check.rows: must be at least 1, got 0'],
     [{ capture: { steps: [32] } }, 'capture.steps[0]: must be below steps (32), got 32'],
+    [{ engine: { kernelTrace: [0, 32] } }, 'engine.kernelTrace[1]: must be below steps (32), got 32'],
+    [{ engine: { kernelTrace: 'all' } }, 'engine.kernelTrace: must be none or last or a list, got "all"'],
     [{ parallel: { dpcSize: 2 } }, 'parallel.dpcSize: is not a known key'],
     [{ model: { heads: 256 } }, 'model.heads: heads * dcpSize / tpSize must be at most 128, got 256'],
     [[], 'must be an object'],
@@ -138,6 +140,7 @@ describe('what the engine cannot do yet', () => {
     [{ faults: [{ fault: 'lse-base-mismatch', ranks: 'all' }] }, 'faults[0].fault'],
     [{ serving: { backend: 'vllm-flashmla' } }, 'serving.backend'],
     [{ engine: { device: 'cpu', graph: true } }, 'engine.graph'],
+    [{ engine: { device: 'cpu', kernelTrace: 'last' } }, 'engine.kernelTrace'],
     [{ engine: { device: 'cuda' }, cache: { kvDtype: 'fp32' } }, 'cache.kvDtype'],
     [{ parallel: { comm: 'p2p' } }, 'parallel.comm'],
   ])('%j is valid, and refused by name', (input, path) => {
@@ -148,6 +151,8 @@ describe('what the engine cannot do yet', () => {
     [{ cache: { kvDtype: 'fp8' } }],
     [{ cache: { kvDtype: 'fp8_ds_mla' }, workload: { topk: 64 } }],
     [{ engine: { device: 'cuda', graph: true } }],
+    [{ engine: { device: 'cuda', kernelTrace: [0, 3] } }],
+    [{ engine: { device: 'cpu', kernelTrace: [] } }],
   ])('%j is not refused', (input) => {
     expect(unsupported(accepted(input))).toEqual([])
   })
@@ -191,5 +196,8 @@ describe('the engine configuration', () => {
     })
     expect(contextLens(config)).toEqual([5, 5, 9])
     expect(engineConfig(config).captureSteps).toEqual([6])
+    expect(engineConfig(config).kernelSteps).toEqual([])
+    const recorded = { ...config, engine: { ...config.engine, kernelTrace: 'last' as const } }
+    expect(engineConfig(recorded).kernelSteps).toEqual([6])
   })
 })
