@@ -1,5 +1,4 @@
 #include "cuda/attention.h"
-
 #include "cuda/sm90/attention_sm90.h"
 
 namespace dcpscope::cuda {

@@ -59,7 +59,8 @@ class Attention {
  public:
   virtual ~Attention() = default;
 
-  /** The fastest kernel that can do `shape` on the current device; throws ERR_CONFIG that says why when there is none. */
+  /** The fastest kernel that can do `shape` on the current device; throws ERR_CONFIG that says why when there
+   * is none. */
   static std::unique_ptr<Attention> create(const AttentionShape& shape);
   /** The one that runs on any GPU from sm_80 on. */
   static std::unique_ptr<Attention> createPortable(const AttentionShape& shape);
@@ -68,7 +69,8 @@ class Attention {
   virtual const char* name() const = 0;
   /** Device memory that `plan` and `run` use between them; zeroed once before the first call. */
   virtual int64_t workspaceBytes() const = 0;
-  /** Deals out the work for `lengths` (device, [requests]) over the multiprocessors: once a step, before `run`. */
+  /** Deals out the work for `lengths` (device, [requests]) over the multiprocessors: once a step, before
+   * `run`. */
   virtual void plan(void* workspace, const int32_t* lengths, cudaStream_t stream) = 0;
   /** Attention and combine. Both calls only enqueue, and can be captured into a graph. */
   virtual void run(void* workspace, const AttentionInputs& inputs, cudaStream_t stream) = 0;

@@ -38,9 +38,12 @@ __device__ int32_t sumBefore(int32_t value, int32_t* scratch, int32_t& total) {
 
 /** The planner's view of the batch: costs in tiles, a request's overhead included. */
 struct Batch {
-  const int32_t* lengths;
   const int32_t* costBefore;
   int32_t requests;
+
+  __device__ int32_t tiles(int32_t request) const {
+    return costBefore[request + 1] - costBefore[request] - kOverheadTiles;
+  }
 };
 
 /** The last request, from `first` on, before which requests from `first` on cost at most `room`. */
@@ -57,17 +60,28 @@ __device__ int32_t furthest(const Batch& batch, int32_t first, int32_t room) {
   return low;
 }
 
-/** Where a part that begins at `at` ends when it may cost `payload`: it takes whole requests, and cuts one only
- * for a piece that is worth its overhead. */
-__device__ TilePlace endOf(const Batch& batch, TilePlace at, int32_t payload) {
+/** A place, and the tiles of its request from there on. */
+struct Cursor {
+  TilePlace at;
+  int32_t rest;
+};
+
+/** Moves past a part that may cost `payload`: it takes whole requests, and cuts one only for a piece that is
+ * worth its overhead. */
+__device__ void takePart(const Batch& batch, Cursor& cursor, int32_t payload) {
   int32_t room = payload - kOverheadTiles;
-  const int32_t rest = tilesOf(batch.lengths[at.request]) - at.tile;
-  if (rest > room) return {at.request, at.tile + room};
-  room -= rest;
-  const int32_t next = furthest(batch, at.request + 1, room);
-  room -= batch.costBefore[next] - batch.costBefore[at.request + 1] + kOverheadTiles;
-  if (next == batch.requests || room < kOverheadTiles) return {next, 0};
-  return {next, room};
+  if (cursor.rest > room) {
+    cursor.at.tile += room;
+    cursor.rest -= room;
+    return;
+  }
+  room -= cursor.rest;
+  const int32_t first = cursor.at.request + 1;
+  const int32_t next = furthest(batch, first, room);
+  room -= batch.costBefore[next] - batch.costBefore[first] + kOverheadTiles;
+  const int32_t piece = next == batch.requests || room < kOverheadTiles ? 0 : room;
+  cursor.at = {next, piece};
+  cursor.rest = next == batch.requests ? 0 : batch.tiles(next) - piece;
 }
 
 struct Walk {
@@ -76,18 +90,21 @@ struct Walk {
   int32_t shared;
 };
 
-/** Deals out the batch in parts of one payload; gives up behind `most`. With `begin` it writes where they begin. */
+/** Deals out the batch in parts of one payload; gives up behind `most`. With `begin` it writes where they
+ * begin. */
 __device__ Walk walk(const Batch& batch, int32_t payload, int32_t most, TilePlace* begin) {
-  TilePlace at{0, 0};
+  Cursor cursor{{0, 0}, batch.tiles(0)};
   Walk result{0, 0};
-  for (; at.request < batch.requests && result.parts <= most; ++result.parts) {
-    if (begin != nullptr) begin[result.parts] = at;
-    const TilePlace end = endOf(batch, at, payload);
-    const bool cut = end.tile > 0;
-    const bool continues = at.tile > 0;
-    const int32_t shared = cut && continues && end.request != at.request ? 2 : cut || continues ? 1 : 0;
+  for (; cursor.at.request < batch.requests && result.parts <= most; ++result.parts) {
+    const TilePlace from = cursor.at;
+    if (begin != nullptr) begin[result.parts] = from;
+    takePart(batch, cursor, payload);
+    const bool cut = cursor.at.tile > 0;
+    const bool continues = from.tile > 0;
+    const int32_t shared = cut && continues && cursor.at.request != from.request ? 2
+                           : cut || continues                                    ? 1
+                                                                                 : 0;
     result.shared = max(result.shared, shared);
-    at = end;
   }
   return result;
 }
@@ -109,7 +126,7 @@ __global__ void __launch_bounds__(kThreads) planKernel(PlanView plan, const int3
   if (threadIdx.x == 0) plan.costBefore[plan.requests] = total;
   __syncthreads();
   if (threadIdx.x < 32) {
-    const Batch batch{lengths, plan.costBefore, plan.requests};
+    const Batch batch{plan.costBefore, plan.requests};
     // Some payload of these fits: a part falls short of its payload by less than three overheads.
     const int32_t even = max((total + plan.parts - 1) / plan.parts, kOverheadTiles + kLeastTiles);
     const int32_t payload = even + static_cast<int32_t>(threadIdx.x);
@@ -139,7 +156,8 @@ int64_t rounded(int64_t bytes) { return (bytes + 255) / 256 * 256; }
 }  // namespace
 
 int64_t planBytes(int requests, int parts) {
-  return rounded((parts + 1) * static_cast<int64_t>(sizeof(TilePlace))) + 3 * rounded((requests + 1) * int64_t{4});
+  return rounded((parts + 1) * static_cast<int64_t>(sizeof(TilePlace))) +
+         3 * rounded((requests + 1) * int64_t{4});
 }
 
 PlanView planView(void* memory, int requests, int parts) {

@@ -15,8 +15,8 @@ struct TilePlace {
   int32_t tile;
 };
 
-/** Device pointers of a plan. A part is what one block (of one block of rows) works on: the tiles from begin[p] to before begin[p + 1];
- * parts without tiles are the last ones. parts <= 1024. */
+/** Device pointers of a plan. A part is what one block (of one block of rows) works on: the tiles from
+ * begin[p] to before begin[p + 1]; parts without tiles are the last ones. parts <= 1024. */
 struct PlanView {
   /** [parts + 1] */
   TilePlace* begin;

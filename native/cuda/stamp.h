@@ -3,7 +3,8 @@
 
 namespace dcpscope::cuda {
 
-/** %globaltimer at which a block began and ended, nanoseconds of the device's clock; 0 where it did not run. */
+/** %globaltimer at which a block began and ended, nanoseconds of the device's clock; 0 where it did not run.
+ */
 struct Stamp {
   uint64_t begin;
   uint64_t end;
@@ -13,8 +14,8 @@ struct Stamp {
 constexpr int kStamps = 8;
 /**
  * Stamps that a kernel is given: behind those of its blocks lies one that announces it. There `begin` is the
- * device address of a 64-bit word that the host sees, or 0, and `end` is what the first block writes to it when
- * it begins: after a fault nothing else can be read, and the word names the kernel.
+ * device address of a 64-bit word that the host sees, or 0, and `end` is what the first block writes to it
+ * when it begins: after a fault nothing else can be read, and the word names the kernel.
  */
 constexpr int kStampSlots = kStamps + 1;
 

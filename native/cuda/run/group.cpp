@@ -125,7 +125,10 @@ StepTimes CudaGroup::runStep() {
   times.kernels.on = frame.kernels && recorder_->turnOn();
   if (frame.kernels && !times.kernels.on) kernelProblem_ = recorder_->problem();
   times.device = execute({true, frame.captured, times.kernels.on});
-  if (times.kernels.on) recordedOps_ = recorder_->turnOff();
+  if (times.kernels.on) {
+    cudaCheck(cudaDeviceSynchronize(), "the end of a recorded step");
+    recordedOps_ = recorder_->turnOff();
+  }
   times.replayed = c_.graph && !fault_.strikes(frame.step);
   slow_ = times.device > kSlowStepNs;
   if (state_.cancelled()) return times;

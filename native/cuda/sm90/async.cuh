@@ -44,6 +44,21 @@ __device__ inline void barrierWait(uint32_t barrier, uint32_t parity) {
       : "memory");
 }
 
+/** Whether the phase with this parity is over; the same answer for all lanes of a warp. */
+__device__ inline bool barrierPassed(uint32_t barrier, uint32_t parity) {
+  uint32_t passed;
+  asm volatile(
+      "{\n"
+      ".reg .pred done;\n"
+      "mbarrier.test_wait.parity.shared::cta.b64 done, [%1], %2;\n"
+      "selp.u32 %0, 1, 0, done;\n"
+      "}\n"
+      : "=r"(passed)
+      : "r"(barrier), "r"(parity)
+      : "memory");
+  return __all_sync(~0U, passed != 0);
+}
+
 /** Shared memory written by ordinary stores becomes visible to matrix units and copy engine. */
 __device__ inline void fenceAsyncProxy() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
@@ -64,6 +79,10 @@ __device__ inline void copyBox(uint32_t to, const CUtensorMap* map, int column, 
       "l"(map), "r"(column), "r"(row), "r"(barrier), "l"(policy)
       : "memory");
 }
+
+/** Lets the next kernel of the stream get ready beside this one, and waits for the end of the one before. */
+__device__ inline void allowNext() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
+__device__ inline void awaitPrevious() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 
 /** Barrier of `threads` threads among those that name `id`; `namedArrive` does not wait. */
 __device__ inline void namedSync(int id, int threads) {

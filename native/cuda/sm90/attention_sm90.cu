@@ -1,8 +1,8 @@
-#include "cuda/sm90/attention_sm90.h"
-
 #include <algorithm>
+#include <bit>
 
 #include "cuda/check.h"
+#include "cuda/sm90/attention_sm90.h"
 #include "cuda/sm90/compact.h"
 #include "cuda/sm90/kernels.h"
 #include "cuda/sm90/tensor_map.h"
@@ -86,6 +86,9 @@ class Sm90Attention : public Attention {
     args.heads = shape_.heads;
     args.rowBlocks = rowBlocks_;
     args.pageSize = shape_.pageSize;
+    args.pageShift = std::has_single_bit(static_cast<unsigned>(shape_.pageSize))
+                         ? std::countr_zero(static_cast<unsigned>(shape_.pageSize))
+                         : -1;
     args.scoreScale = static_cast<float>(inputs.softmaxScale * inputs.kvScale * kLog2E);
     args.outScale = inputs.kvScale;
     args.outFp32 = shape_.outFp32;
@@ -103,8 +106,8 @@ class Sm90Attention : public Attention {
     if (shape_.kvType == KvType::fp8DsMla) return attendDsMlaRows(args, maps, grid, stream);
     if (shape_.kvType == KvType::fp8) return attendFp8Rows(args, maps, grid, stream);
     if (sparse_ || !boxesFit(shape_.pageSize)) return attendBf16Rows(args, maps, grid, stream);
-    maps.keys = tensorMap(inputs.pool, inputs.poolPages * shape_.pageSize, kKeyDim,
-                          std::min(shape_.pageSize, kTile));
+    maps.keys =
+        tensorMap(inputs.pool, inputs.poolPages * shape_.pageSize, kKeyDim, std::min(shape_.pageSize, kTile));
     attendBoxes(args, maps, grid, stream);
   }
 

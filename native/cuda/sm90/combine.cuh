@@ -26,7 +26,8 @@ __device__ inline float lseIn(const KernelArgs& args, float lse2) {
   return args.inputs.base2 ? lse2 : lse2 * kLn2;
 }
 
-/** Slot of the partial of a part's segment: a part has at most one that begins and one that ends elsewhere. */
+/** Slot of the partial of a part's segment: a part has at most one that begins and one that ends elsewhere.
+ */
 __device__ inline int64_t splitSlot(const KernelArgs& args, int part, int request, int rowBlock) {
   const int which = args.plan.begin[part].request == request ? 0 : 1;
   return static_cast<int64_t>(2 * part + which) * args.rowBlocks + rowBlock;
@@ -82,8 +83,7 @@ __device__ inline void arriveAt(const KernelArgs& args, int request, int rowBloc
 
 /** Waits until every part has written its partial of the request. */
 __device__ inline void awaitParts(const KernelArgs& args, int request, int rowBlock) {
-  const auto parts =
-      static_cast<uint32_t>(args.plan.lastPart[request] - args.plan.firstPart[request] + 1);
+  const auto parts = static_cast<uint32_t>(args.plan.lastPart[request] - args.plan.firstPart[request] + 1);
   const uint32_t* arrivals = arrivalsOf(args, request, rowBlock);
   uint32_t seen = 0;
   do {
@@ -110,10 +110,12 @@ struct CombineMemory {
   float4 value[kConsumerWarps][32];
 };
 
-/** Merges the partials of one request's block of rows; each part that holds some takes a share of the units. */
+/** Merges the partials of one request's block of rows; each part that holds some takes a share of the units.
+ */
 class Combine {
  public:
-  __device__ Combine(const KernelArgs& args, CombineMemory& memory, int request, int rowBlock, int warp, int lane)
+  __device__ Combine(const KernelArgs& args, CombineMemory& memory, int request, int rowBlock, int warp,
+                     int lane)
       : args_(args),
         memory_(memory),
         request_(request),
@@ -147,13 +149,15 @@ class Combine {
  private:
   /** Row of the partials of the i-th part. */
   __device__ int64_t slotRow(int i, int row) const {
-    const int64_t slot = i == 0 ? firstSlot_ : static_cast<int64_t>(2 * (first_ + i)) * args_.rowBlocks + rowBlock_;
+    const int64_t slot =
+        i == 0 ? firstSlot_ : static_cast<int64_t>(2 * (first_ + i)) * args_.rowBlocks + rowBlock_;
     return slot * kRows + row;
   }
 
   __device__ float4 load(int i, int unit) const {
     const int column = unit % kUnitsPerRow * kUnitColumns + lane_ * 4;
-    return __ldcg(reinterpret_cast<const float4*>(args_.splitOut + slotRow(i, unit / kUnitsPerRow) * kValueDim + column));
+    return __ldcg(reinterpret_cast<const float4*>(args_.splitOut +
+                                                  slotRow(i, unit / kUnitsPerRow) * kValueDim + column));
   }
 
   __device__ float weightOf(int i, int unit) const {
@@ -253,7 +257,8 @@ class Combine {
     if (none && !emptyRow(args_.inputs.emptyRow, filler, lse)) return;
     const float factor = none ? 0 : args_.outScale / total;
     writePair(args_, to * kValueDim + column, none ? filler : sum.x * factor, none ? filler : sum.y * factor);
-    writePair(args_, to * kValueDim + column + 2, none ? filler : sum.z * factor, none ? filler : sum.w * factor);
+    writePair(args_, to * kValueDim + column + 2, none ? filler : sum.z * factor,
+              none ? filler : sum.w * factor);
     if (column == 0) args_.inputs.lse[to] = lse;
   }
 

@@ -26,7 +26,8 @@ __global__ void __launch_bounds__(32 * kWarps)
 
 }  // namespace
 
-void compactSlots(const int32_t* from, int64_t tokens, int topk, int32_t* to, int32_t* counts, cudaStream_t stream) {
+void compactSlots(const int32_t* from, int64_t tokens, int topk, int32_t* to, int32_t* counts,
+                  cudaStream_t stream) {
   const auto blocks = static_cast<unsigned>((tokens + kWarps - 1) / kWarps);
   compactKernel<<<blocks, 32 * kWarps, 0, stream>>>(from, tokens, topk, to, counts);
   launched("compacting the slots of sparse attention");

@@ -6,7 +6,8 @@ namespace dcpscope::cuda {
 
 constexpr float kLowest = -1e30F;
 
-/** Where a thread's accumulators lie: rows `row` and `row + 8` of the block, columns from `column` in each group of 8. */
+/** Where a thread's accumulators lie: rows `row` and `row + 8` of the block, columns from `column` in each
+ * group of 8. */
 struct Fragment {
   __device__ explicit Fragment(int thread)
       : warp(thread / 32), lane(thread % 32), row(warp * 16 + lane / 4), column(lane % 4 * 2) {}
@@ -41,8 +42,8 @@ __device__ inline void mask(Accumulator<64>& scores, int firstKey, const Softmax
 /** A maximum may fall behind by this power of two before sums are scaled to a new one. */
 constexpr float kSlack = 8;
 
-/** Turns scores into probabilities against the maximum; `factor` gets what earlier sums are multiplied with: 1, unless the
- * maximum rose by more than the slack. */
+/** Turns scores into probabilities against the maximum; `factor` gets what earlier sums are multiplied with:
+ * 1, unless the maximum rose by more than the slack. */
 __device__ inline void soften(Accumulator<64>& scores, Softmax& state, float scale, float (&factor)[2]) {
   float most[2] = {-INFINITY, -INFINITY};
 #pragma unroll
@@ -76,8 +77,7 @@ __device__ inline void pack(const Accumulator<64>& p, uint32_t (&packed)[4][4]) 
 #pragma unroll
   for (int step = 0; step < 4; ++step)
 #pragma unroll
-    for (int i = 0; i < 4; ++i)
-      packed[step][i] = packBf16(p.v[8 * step + 2 * i], p.v[8 * step + 2 * i + 1]);
+    for (int i = 0; i < 4; ++i) packed[step][i] = packBf16(p.v[8 * step + 2 * i], p.v[8 * step + 2 * i + 1]);
 }
 
 __device__ inline void storeProbabilities(const uint32_t (&packed)[4][4], uint32_t box, const Fragment& at) {
@@ -99,19 +99,27 @@ __device__ inline void scale(Accumulator<256>& out, const float (&factor)[2]) {
   }
 }
 
-/** Issues the products of queries with the boxes of one part of a tile, each as it arrives. */
-template <Part kPart, bool kFirst>
+/** Issues the products of queries with the boxes of one part of a tile, each as it arrives. Boxes that
+ * ordinary stores wrote are awaited together: the fence costs the reader little, but a writer would wait for
+ * its later copies at it. */
+template <Part kPart, bool kFirst, bool kOrdinaryStores>
 __device__ inline void score(SharedMemory& shared, Accumulator<64>& scores, uint32_t parity) {
   const uint32_t q = sharedAddress(shared.q) / kChunk;
   const uint32_t keys = sharedAddress(shared.keys[tileOf(kPart)]) / kChunk;
+  uint64_t* full = shared.full[tileOf(kPart)];
+  if constexpr (kOrdinaryStores) {
+#pragma unroll
+    for (int b = 0; b < boxesOf(kPart); ++b) barrierWait(sharedAddress(&full[boxOf(kPart, b)]), parity);
+    fenceAsyncProxy();
+  }
 #pragma unroll
   for (int b = 0; b < boxesOf(kPart); ++b) {
     const int box = boxOf(kPart, b);
-    barrierWait(sharedAddress(&shared.full[tileOf(kPart)][box]), parity);
+    if constexpr (!kOrdinaryStores) barrierWait(sharedAddress(&full[box]), parity);
 #pragma unroll
     for (int step = 0; step < 4; ++step)
-      scoreStep(scores, rowOperand(q + box * kBoxChunks + step * 2), rowOperand(keys + box * kBoxChunks + step * 2),
-                !(kFirst && b == 0 && step == 0));
+      scoreStep(scores, rowOperand(q + box * kBoxChunks + step * 2),
+                rowOperand(keys + box * kBoxChunks + step * 2), !(kFirst && b == 0 && step == 0));
   }
 }
 
@@ -144,8 +152,8 @@ __device__ inline void read(const float* from, float (&value)[2], const Fragment
 }
 
 /** The factor by which a tile shrank what was summed before it, and the maximum since. */
-__device__ inline void follow(const SharedMemory& shared, const float* from, Softmax& state, float (&factor)[2],
-                              const Fragment& at) {
+__device__ inline void follow(const SharedMemory& shared, const float* from, Softmax& state,
+                              float (&factor)[2], const Fragment& at) {
   read(from, factor, at);
   read(shared.top, state.top, at);
   state.sum[0] *= factor[0];
@@ -153,6 +161,7 @@ __device__ inline void follow(const SharedMemory& shared, const float* from, Sof
 }
 
 /** The warpgroup that holds the left columns and scores even tiles. */
+template <bool kOrdinaryStores>
 class Left {
  public:
   __device__ Left(SharedMemory& shared, const KernelArgs& args, int thread)
@@ -208,12 +217,12 @@ class Left {
   __device__ void scoreTile(Accumulator<64>& scores, bool pending) {
     const uint32_t parity = tiles_++ & 1;
     mmaFence();
-    score<kEvenLeft, true>(shared_, scores, parity);
+    score<kEvenLeft, true, kOrdinaryStores>(shared_, scores, parity);
     mmaCommit();
     // The odd tile's products were issued before these scores: they are over.
     mmaWait<1>();
     if (pending) release(shared_.free[kOddLeft], at_);
-    score<kEvenRight, false>(shared_, scores, parity);
+    score<kEvenRight, false, kOrdinaryStores>(shared_, scores, parity);
     mmaCommit();
     mmaWait<0>();
   }
@@ -226,6 +235,7 @@ class Left {
 };
 
 /** The warpgroup that holds the right columns and scores odd tiles. */
+template <bool kOrdinaryStores>
 class Right {
  public:
   __device__ Right(SharedMemory& shared, const KernelArgs& args, int thread)
@@ -282,8 +292,8 @@ class Right {
   __device__ void scoreTile(Accumulator<64>& scores) {
     const uint32_t parity = tiles_++ & 1;
     mmaFence();
-    score<kOddRight, true>(shared_, scores, parity);
-    score<kOddLeft, false>(shared_, scores, parity);
+    score<kOddRight, true, kOrdinaryStores>(shared_, scores, parity);
+    score<kOddLeft, false, kOrdinaryStores>(shared_, scores, parity);
     mmaCommit();
     mmaWait<0>();
   }

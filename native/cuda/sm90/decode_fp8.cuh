@@ -5,8 +5,9 @@
 namespace dcpscope::cuda {
 
 /**
- * A factor as bf16x2 for `decodeFp8`. An e4m3 code whose sign and other bits are put where a bf16 has them is the code's
- * value times 2^-120: one product with the factor times 2^120 sets exponent and scale at once, subnormals included.
+ * A factor as bf16x2 for `decodeFp8`. An e4m3 code whose sign and other bits are put where a bf16 has them is
+ * the code's value times 2^-120: one product with the factor times 2^120 sets exponent and scale at once,
+ * subnormals included.
  */
 __device__ inline uint32_t fp8Factor(float scale) {
   constexpr uint32_t kExponent = 120U << 7;

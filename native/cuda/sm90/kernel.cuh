@@ -49,7 +49,8 @@ __device__ void consume(Group& group, int half, SharedMemory& shared, const Kern
   }
   const int warp = half * (kConsumerWarps / 2) + at.warp;
   Stamp* stamps = args.inputs.attendStamps;
-  const int stamp = stamps == nullptr ? -1 : stampOf(static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
+  const int stamp =
+      stamps == nullptr ? -1 : stampOf(static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
   if (stamp >= 0 && half == 0 && thread == 0) {
     stamps[stamp].end = globalTime();
     args.inputs.combineStamps[stamp].begin = stamps[stamp].end;
@@ -75,7 +76,8 @@ __global__ void __launch_bounds__(kBlockThreads<Producer>, 1)
     attendKernel(const __grid_constant__ KernelArgs args, const __grid_constant__ KernelMaps maps) {
   // More than a block was launched with would never be granted.
   constexpr int kLaunched = 65536 / kBlockThreads<Producer> / 8 * 8;
-  static_assert(kConsumers * Producer::kConsumerRegisters + Producer::kThreads * Producer::kProducerRegisters <=
+  static_assert(kConsumers * Producer::kConsumerRegisters +
+                    Producer::kThreads * Producer::kProducerRegisters <=
                 kBlockThreads<Producer> * kLaunched);
   extern __shared__ unsigned char raw[];
   auto& shared = *reinterpret_cast<SharedMemory*>(raw);
@@ -84,10 +86,8 @@ __global__ void __launch_bounds__(kBlockThreads<Producer>, 1)
   const int rowBlock = block % args.rowBlocks;
   const int group = __shfl_sync(~0U, static_cast<int>(threadIdx.x) / kGroupThreads, 0);
   const int thread = static_cast<int>(threadIdx.x) % kGroupThreads;
+  allowNext();
   if (threadIdx.x == 0) {
-    Stamp* stamps = args.inputs.attendStamps;
-    const int stamp = stamps == nullptr ? -1 : stampOf(block, static_cast<int>(gridDim.x));
-    if (stamp >= 0) stamps[stamp].begin = globalTime();
     prefetchMap(&maps.queries);
     prefetchMap(&maps.keys);
     barrierInit(sharedAddress(&shared.queryFull), 1);
@@ -99,16 +99,23 @@ __global__ void __launch_bounds__(kBlockThreads<Producer>, 1)
     barrierInitDone();
   }
   __syncthreads();
+  awaitPrevious();
+  if (threadIdx.x == 0) {
+    Stamp* stamps = args.inputs.attendStamps;
+    const int stamp = stamps == nullptr ? -1 : stampOf(block, static_cast<int>(gridDim.x));
+    if (stamp == 0) announce(stamps);
+    if (stamp >= 0) stamps[stamp].begin = globalTime();
+  }
   if (group >= 2) {
     fewerRegisters<Producer::kProducerRegisters>();
     Producer::work(shared, args, maps, part, rowBlock, static_cast<int>(threadIdx.x) - kConsumers);
   } else if (group == 0) {
     moreRegisters<Producer::kConsumerRegisters>();
-    Left left(shared, args, thread);
+    Left<Producer::kOrdinaryStores> left(shared, args, thread);
     consume(left, 0, shared, args, part, rowBlock, thread);
   } else {
     moreRegisters<Producer::kConsumerRegisters>();
-    Right right(shared, args, thread);
+    Right<Producer::kOrdinaryStores> right(shared, args, thread);
     consume(right, 1, shared, args, part, rowBlock, thread);
   }
 }

@@ -1,18 +1,20 @@
 #pragma once
 #include "cuda/sm90/producer.cuh"
 
-/** Brings bf16 tiles by bulk copies of boxes: for pages that a box of 64 columns fits. Each warp brings one part of the tiles. */
+/** Brings bf16 tiles by bulk copies of boxes: for pages that a box of 64 columns fits. Each warp brings one
+ * part of the tiles. */
 namespace dcpscope::cuda {
 
 class BoxProducer {
  public:
   static constexpr int kThreads = kGroupThreads;
   static constexpr int kFullArrivals = 1;
+  static constexpr bool kOrdinaryStores = false;
   static constexpr int kProducerRegisters = 56;
   static constexpr int kConsumerRegisters = 224;
 
-  static __device__ void work(SharedMemory& shared, const KernelArgs& args, const KernelMaps& maps, int part, int rowBlock,
-                              int thread) {
+  static __device__ void work(SharedMemory& shared, const KernelArgs& args, const KernelMaps& maps, int part,
+                              int rowBlock, int thread) {
     const int lane = thread % 32;
     BoxProducer producer(shared, args, maps.keys, lane);
     QueryProducer queries(shared, args, maps, rowBlock);
@@ -59,7 +61,8 @@ class BoxProducer {
       const int c = i % chunks;
       const int box = boxOf(kPart, i / chunks);
       const uint32_t to = sharedAddress(shared_.keys[tileOf(kPart)]) + box * kBoxBytes + c * chunk_ * 128;
-      copyBox(to, &map_, box * 64, rowOf(key + c * chunk_), partial ? staged : sharedAddress(&full[box]), policy_);
+      copyBox(to, &map_, box * 64, rowOf(key + c * chunk_), partial ? staged : sharedAddress(&full[box]),
+              policy_);
     }
     if (partial) clear<kPart>(key);
   }

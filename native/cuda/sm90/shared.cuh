@@ -7,9 +7,9 @@
 #include "cuda/sm90/wgmma.cuh"
 
 /**
- * Shape of the sm_90 kernel. A block of three or four warpgroups works on 64 query rows. Two of them (left and right) each
- * hold half of the output columns; a pair of tiles of 64 keys is scored by one of them each, so that one's softmax
- * runs beside the other's products. The others bring queries and keys.
+ * Shape of the sm_90 kernel. A block of three or four warpgroups works on 64 query rows. Two of them (left
+ * and right) each hold half of the output columns; a pair of tiles of 64 keys is scored by one of them each,
+ * so that one's softmax runs beside the other's products. The others bring queries and keys.
  */
 namespace dcpscope::cuda {
 
@@ -19,29 +19,36 @@ constexpr int kRows = 64;
 constexpr int kTile = kPlanTile;
 constexpr int kBoxes = kKeyDim / 64;
 constexpr int kHalf = kValueDim / 2;
-/** The box of rope values. Nothing reads it once its tile is scored: probabilities for the other warpgroup go there. */
+/** The box of rope values. Nothing reads it once its tile is scored: probabilities for the other warpgroup go
+ * there. */
 constexpr int kRopeBox = 8;
 constexpr uint32_t kTileBytes = kBoxes * kBoxBytes;
 
 constexpr int kGroupThreads = 128;
 constexpr int kConsumers = 2 * kGroupThreads;
 
-/** Parts of the two tiles that are filled and freed together: left boxes 0 to 3, right boxes 4 to 7, and the rope box with
- * whoever reads probabilities last. */
+/** Parts of the two tiles that are filled and freed together: left boxes 0 to 3, right boxes 4 to 7, and the
+ * rope box with whoever reads probabilities last. */
 enum Part { kEvenLeft, kEvenRight, kOddRight, kOddLeft, kParts };
-__host__ __device__ constexpr int tileOf(Part part) { return part == kEvenLeft || part == kEvenRight ? 0 : 1; }
+__host__ __device__ constexpr int tileOf(Part part) {
+  return part == kEvenLeft || part == kEvenRight ? 0 : 1;
+}
 __host__ __device__ constexpr int firstBox(Part part) {
   return part == kEvenLeft || part == kOddLeft ? 0 : 4;
 }
-__host__ __device__ constexpr int boxesOf(Part part) { return part == kEvenRight || part == kOddLeft ? 5 : 4; }
+__host__ __device__ constexpr int boxesOf(Part part) {
+  return part == kEvenRight || part == kOddLeft ? 5 : 4;
+}
 __host__ __device__ constexpr int boxOf(Part part, int i) { return i == 4 ? kRopeBox : firstBox(part) + i; }
 
-/** Hardware barriers of the consumers; 0 is __syncthreads. */
-enum Signal { kConsumersMeet = 1, kEvenReady, kOddReady };
+/** Hardware barriers of consumers and row producers; 0 is __syncthreads. */
+enum Signal { kConsumersMeet = 1, kEvenReady, kOddReady, kRowsRead };
 
 struct alignas(1024) SharedMemory {
   unsigned char q[kTileBytes];
   unsigned char keys[2][kTileBytes];
+  /** What a row producer keeps beside the tiles, for two tiles. */
+  unsigned char rowExtras[2][4096];
   /** Running maximum of each row, and the factors by which earlier sums shrink, base 2. */
   float top[kRows];
   float evenFactor[kRows];
@@ -76,11 +83,14 @@ struct KernelArgs {
   int heads;
   int rowBlocks;
   int pageSize;
+  /** Its base-2 logarithm, -1 where it has none. */
+  int pageShift;
   /** Softmax scale and value of one cache unit times log2(e); and what outputs are multiplied with. */
   float scoreScale;
   float outScale;
   bool outFp32;
-  /** Partials of requests that several parts share: [2 * parts * rowBlocks][64] rows of 512, and their base-2 lse. */
+  /** Partials of requests that several parts share: [2 * parts * rowBlocks][64] rows of 512, and their base-2
+   * lse. */
   float* splitOut;
   float* splitLse;
   /** Arrivals of parts at a request: [requests * rowBlocks]. */

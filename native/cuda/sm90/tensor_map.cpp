@@ -13,10 +13,12 @@ namespace {
 PFN_cuTensorMapEncodeTiled_v12000 encoder() {
   void* found = nullptr;
   cudaDriverEntryPointQueryResult result{};
-  cudaCheck(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result),
-            "looking up cuTensorMapEncodeTiled");
+  cudaCheck(
+      cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result),
+      "looking up cuTensorMapEncodeTiled");
   if (result != cudaDriverEntryPointSuccess)
-    throw EngineError(ErrorCode::engine, "the driver is too old: it lacks cuTensorMapEncodeTiled (CUDA 12.0)");
+    throw EngineError(ErrorCode::engine,
+                      "the driver is too old: it lacks cuTensorMapEncodeTiled (CUDA 12.0)");
   return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(found);
 }
 
@@ -35,8 +37,9 @@ CUtensorMap tensorMap(const void* data, int64_t rows, int columns, int boxRows) 
              CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
              CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS)
-    throw EngineError(ErrorCode::engine, "cuTensorMapEncodeTiled refused " + std::to_string(rows) + " rows of " +
-                                             std::to_string(columns) + ": CUresult " + std::to_string(result));
+    throw EngineError(ErrorCode::engine, "cuTensorMapEncodeTiled refused " + std::to_string(rows) +
+                                             " rows of " + std::to_string(columns) + ": CUresult " +
+                                             std::to_string(result));
   return map;
 }
 

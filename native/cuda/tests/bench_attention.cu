@@ -15,10 +15,11 @@
 #include "cuda/tests/random_data.h"
 
 /**
- * Times attention and combine over the shapes of test/bench/h200-best.json, one JSON line each: graph replays over sets of
- * pages that are together larger than four times the L2, median.
+ * Times attention and combine over the shapes of test/bench/h200-best.json, one JSON line each: graph replays
+ * over sets of pages that are together larger than four times the L2, median.
  *
- *   dcpscope_gpu_bench [--kv bf16|fp8|fp8_ds_mla] [--heads N] [--q-len N] [--requests N] [--context N] [--portable]
+ *   dcpscope_gpu_bench [--kv bf16|fp8|fp8_ds_mla] [--heads N] [--q-len N] [--requests N] [--context N]
+ * [--portable]
  */
 namespace dcpscope::cuda::bench {
 namespace {
@@ -37,7 +38,9 @@ struct Wanted {
 };
 
 struct Memory {
-  explicit Memory(int64_t bytes) { cudaCheck(cudaMalloc(&data, static_cast<size_t>(bytes)), "device memory"); }
+  explicit Memory(int64_t bytes) {
+    cudaCheck(cudaMalloc(&data, static_cast<size_t>(bytes)), "device memory");
+  }
   ~Memory() { cudaFree(data); }
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
@@ -67,8 +70,8 @@ void fillPool(Memory& pool, KvType kv, int64_t pages) {
   tests::fillKeys({pool.data, table.as<int32_t>(), kPage, kv, 512, 64, 0.01F, false, 5, 0}, made * kPage);
   for (int64_t count = 0; made < pages; made += count) {
     count = std::min(made, pages - made);
-    cudaCheck(cudaMemcpy(pool.as<unsigned char>() + made * pageBytes, pool.data, static_cast<size_t>(count * pageBytes),
-                         cudaMemcpyDeviceToDevice),
+    cudaCheck(cudaMemcpy(pool.as<unsigned char>() + made * pageBytes, pool.data,
+                         static_cast<size_t>(count * pageBytes), cudaMemcpyDeviceToDevice),
               "copy");
   }
 }
@@ -145,14 +148,15 @@ void measure(KvType kv, int heads, int qLen, int requests, int context, bool por
     cudaCheck(cudaEventElapsedTime(&ms, from, to), "event");
     if (i >= 2) times.push_back(ms * 1000 / static_cast<float>(sets));
   }
-  Memory stamps(2 * kStamps * static_cast<int64_t>(sizeof(Stamp)));
-  cudaCheck(cudaMemset(stamps.data, 0, 2 * kStamps * sizeof(Stamp)), "memset");
+  Memory stamps(2 * kStampSlots * static_cast<int64_t>(sizeof(Stamp)));
+  cudaCheck(cudaMemset(stamps.data, 0, 2 * kStampSlots * sizeof(Stamp)), "memset");
   inputs.attendStamps = stamps.as<Stamp>();
-  inputs.combineStamps = inputs.attendStamps + kStamps;
+  inputs.combineStamps = inputs.attendStamps + kStampSlots;
   attention->run(workspace.data, inputs, stream);
   cudaCheck(cudaStreamSynchronize(stream), "stamped run");
-  std::vector<Stamp> stamped(2 * kStamps);
-  cudaCheck(cudaMemcpy(stamped.data(), stamps.data, 2 * kStamps * sizeof(Stamp), cudaMemcpyDeviceToHost), "copy");
+  std::vector<Stamp> stamped(2 * kStampSlots);
+  cudaCheck(cudaMemcpy(stamped.data(), stamps.data, 2 * kStampSlots * sizeof(Stamp), cudaMemcpyDeviceToHost),
+            "copy");
   const auto hull = [&](int first) {
     uint64_t begin = UINT64_MAX;
     uint64_t end = 0;
@@ -167,10 +171,13 @@ void measure(KvType kv, int heads, int qLen, int requests, int context, bool por
   const double us = times[times.size() / 2];
   const double keys = static_cast<double>(requests) * context;
   std::printf(
-      "{\"kv\":\"%s\",\"heads\":%d,\"qLen\":%d,\"requests\":%d,\"context\":%d,\"us\":%.2f,\"leastUs\":%.2f,\"tflops\":%.1f,"
+      "{\"kv\":\"%s\",\"heads\":%d,\"qLen\":%d,\"requests\":%d,\"context\":%d,\"us\":%.2f,\"leastUs\":%.2f,"
+      "\"tflops\":%.1f,"
       "\"gbs\":%.0f,\"attendUs\":%.2f,\"combineUs\":%.2f,\"kernel\":\"%s\"}\n",
-      nameOf(kv), heads, qLen, requests, context, us, times.front(), 2 * 1088.0 * heads * qLen * keys / us * 1e-6,
-      (keys * static_cast<double>(rowBytes) + static_cast<double>(rows) * 1088 * 2) / us * 1e-3, hull(0), hull(kStamps), attention->name());
+      nameOf(kv), heads, qLen, requests, context, us, times.front(),
+      2 * 1088.0 * heads * qLen * keys / us * 1e-6,
+      (keys * static_cast<double>(rowBytes) + static_cast<double>(rows) * 1088 * 2) / us * 1e-3, hull(0),
+      hull(kStampSlots), attention->name());
   std::fflush(stdout);
   cudaCheck(cudaGraphExecDestroy(replay), "graph");
   cudaCheck(cudaGraphDestroy(graph), "graph");
@@ -181,8 +188,10 @@ void measure(KvType kv, int heads, int qLen, int requests, int context, bool por
 
 void ceilings() {
   const Bandwidth bandwidth = measureBandwidth();
-  std::printf("{\"ceilings\":{\"readBandwidth\":%.4g,\"copyBandwidth\":%.4g,\"cublasRate\":%.4g,\"matrixUnitRate\":%.4g}}\n",
-              bandwidth.read, bandwidth.copy, cublasRate(), matrixUnitRate());
+  std::printf(
+      "{\"ceilings\":{\"readBandwidth\":%.4g,\"copyBandwidth\":%.4g,\"cublasRate\":%.4g,\"matrixUnitRate\":%."
+      "4g}}\n",
+      bandwidth.read, bandwidth.copy, cublasRate(), matrixUnitRate());
   std::fflush(stdout);
 }
 
@@ -197,8 +206,8 @@ void measureAll(const Wanted& wanted) {
             if (!wanted.kv.empty() && wanted.kv != nameOf(kv)) continue;
             if (kv == KvType::fp8 && wanted.kv.empty()) continue;
             if (kv == KvType::fp8DsMla && heads == 16 && wanted.heads != 16) continue;
-            if (matches(wanted.heads, heads) && matches(wanted.qLen, qLen) && matches(wanted.requests, requests) &&
-                matches(wanted.context, context))
+            if (matches(wanted.heads, heads) && matches(wanted.qLen, qLen) &&
+                matches(wanted.requests, requests) && matches(wanted.context, context))
               measure(kv, heads, qLen, requests, context, wanted.portable);
           }
 }

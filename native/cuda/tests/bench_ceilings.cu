@@ -33,9 +33,9 @@ float timed(F&& work) {
 /** The part of cuBLAS's interface that a product needs (cublas_api.h). */
 using Handle = void*;
 using Create = int (*)(Handle*);
-using Product = int (*)(Handle, int, int, int, int, int, const void*, const void*, int, int, const void*, int, int,
-                        const void*, void*, int, int, int, int);
-constexpr int kBf16 = 14;        // CUDA_R_16BF
+using Product = int (*)(Handle, int, int, int, int, int, const void*, const void*, int, int, const void*, int,
+                        int, const void*, void*, int, int, int, int);
+constexpr int kBf16 = 14;         // CUDA_R_16BF
 constexpr int kComputeFp32 = 68;  // CUBLAS_COMPUTE_32F
 
 constexpr int kRepeats = 400;
@@ -82,8 +82,8 @@ double cublasRate() {
   const float one = 1;
   const float zero = 0;
   const auto multiply = [&] {
-    if (product(handle, 1, 0, n, n, n, &one, memory, kBf16, n, memory + bytes, kBf16, n, &zero, memory + 2 * bytes,
-                kBf16, n, kComputeFp32, -1) != 0)
+    if (product(handle, 1, 0, n, n, n, &one, memory, kBf16, n, memory + bytes, kBf16, n, &zero,
+                memory + 2 * bytes, kBf16, n, kComputeFp32, -1) != 0)
       throw EngineError(ErrorCode::engine, "cublasGemmEx failed");
   };
   for (int i = 0; i < 3; ++i) multiply();
@@ -105,7 +105,8 @@ double matrixUnitRate() {
   cudaCheck(cudaMalloc(&data, kBytes), "memory of the matrix rate");
   cudaCheck(cudaMalloc(&sink, 1024), "memory of the matrix rate");
   tests::fillQueries(data, kBytes / 128, 64, false, 3);
-  cudaCheck(cudaFuncSetAttribute(multiplyKernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes), "shared memory");
+  cudaCheck(cudaFuncSetAttribute(multiplyKernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes),
+            "shared memory");
   int multiprocessors = 0;
   cudaCheck(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0), "multiprocessors");
   const auto launch = [&](int count) {
