@@ -31,24 +31,32 @@ export const runCommand = async (
   const config = await readConfig({ file, preset: options.preset, device: options.device })
   const bundle = chooseBundle(options.out, config)
   const store = await openStore()
-  const engine = startEngine(distDir)
-  const ended = await drive(engine, store, randomUUID(), bundle, config).finally(async () => {
-    await engine.close()
-    await store.close()
-  })
-  // Only now nothing writes to the bundle any more.
-  return result(ended, store.manifestOf(bundle.path), bundle, options.json === true)
+  // Before the engine's process is there, or a signal that comes while it is made would end this one alone.
+  const signals = watchSignals()
+  try {
+    const engine = startEngine(distDir)
+    signals.endWith(engine)
+    const ended = await drive(engine, store, signals, randomUUID(), bundle, config).finally(async () => {
+      signals.release()
+      await engine.close()
+      await store.close()
+    })
+    // Only now nothing writes to the bundle any more.
+    return result(ended, store.manifestOf(bundle.path), bundle, options.json === true)
+  } finally {
+    signals.release()
+  }
 }
 
 const drive = async (
   engine: EngineProcess,
   store: StoreSession,
+  signals: Signals,
   runId: string,
   bundle: BundleFolder,
   config: RunConfig,
 ): Promise<Ended> => {
   const line = liveLine(process.stderr)
-  const signals = stopOnSignals(engine)
   store.onProgress((progress) => line.show(progressText(progress)))
   store.attachEngine(engine.data)
   const died = engine.exited.then(async (how): Promise<Ended> => {
@@ -69,7 +77,6 @@ const drive = async (
   try {
     return await Promise.race([ended, died])
   } finally {
-    signals.release()
     line.close()
   }
 }
@@ -79,17 +86,20 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 interface Signals {
   /** Whether a signal has come. */
   asked(): boolean
-  /** Lets signals be again what they are without a run. */
+  /** The engine that signals stop from now on. */
+  endWith(engine: EngineProcess): void
+  /** Lets signals be again what they are without a run. Idempotent. */
   release(): void
 }
 
 /** The first signal ends the run cleanly, the second one at once. */
-const stopOnSignals = (engine: EngineProcess): Signals => {
+const watchSignals = (): Signals => {
   let asked = false
+  let engine: EngineProcess | undefined
   const onSignal = (): void => {
-    if (!asked) engine.send({ type: 'stop' })
+    if (!asked) engine?.send({ type: 'stop' })
     else {
-      engine.kill()
+      engine?.kill()
       process.exit(EXIT.interrupted)
     }
     asked = true
@@ -97,6 +107,9 @@ const stopOnSignals = (engine: EngineProcess): Signals => {
   for (const signal of SIGNALS) process.on(signal, onSignal)
   return {
     asked: () => asked,
+    endWith: (started) => {
+      engine = started
+    },
     release: () => {
       for (const signal of SIGNALS) process.off(signal, onSignal)
     },

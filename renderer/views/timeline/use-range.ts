@@ -35,6 +35,13 @@ export const zoomedLook = (look: Look, range: TimeRange | null, nowMs: number): 
   zoomedAtMs: nowMs,
 })
 
+/** Goes to `range` in one step of its own: what was zoomed before and what is zoomed next are other steps. */
+export const jumpedLook = (look: Look, range: TimeRange | null): Partial<Look> => ({
+  range,
+  past: [...look.past, look.range].slice(-HISTORY),
+  zoomedAtMs: Number.NEGATIVE_INFINITY,
+})
+
 /** The look before the last zoom. */
 export const undoneLook = (look: Look): Partial<Look> => {
   const last = look.past.at(-1)
@@ -55,10 +62,8 @@ export const useRange = ({ look, change }: LookControl, whole: TimeRange, live: 
         zoomedLook(l, zoomedRange(now(l), factor, live && l.follow ? 1 : at, whole), performance.now()),
       ),
     pan: (share) => change((l) => ({ range: pannedRange(now(l), share, whole), follow: false })),
-    fit: () =>
-      change((l) => (l.range === null ? {} : { ...zoomedLook(l, null, performance.now()), follow: true })),
-    show: (range) =>
-      change((l) => ({ ...zoomedLook(l, clampedRange(range, whole), performance.now()), follow: false })),
+    fit: () => change((l) => (l.range === null ? {} : { ...jumpedLook(l, null), follow: true })),
+    show: (range) => change((l) => ({ ...jumpedLook(l, clampedRange(range, whole)), follow: false })),
     reveal: (range) => change((l) => ({ range: revealedRange(now(l), range, whole), follow: false })),
     back: () => change(undoneLook),
   }

@@ -9,7 +9,7 @@ import { layerStarts } from '../../../renderer/views/timeline/layer-starts.ts'
 import { FIRST_LOOK, type Look, toggledMark, toggledStage } from '../../../renderer/views/timeline/look.ts'
 import { itemOfSpan, neighbourSql, onlyNumber } from '../../../renderer/views/timeline/span-search.ts'
 import type { SpanTile } from '../../../renderer/views/timeline/tiles.ts'
-import { shownRange, undoneLook, zoomedLook } from '../../../renderer/views/timeline/use-range.ts'
+import { jumpedLook, shownRange, undoneLook, zoomedLook } from '../../../renderer/views/timeline/use-range.ts'
 
 const WHOLE = { startNs: 0, endNs: 1e9 }
 
@@ -39,6 +39,18 @@ describe('the look at a run', () => {
     look = changed(look, undoneLook(look))
     expect(look.range).toBeNull()
     expect(undoneLook(look)).toEqual({})
+  })
+
+  it('undoes a jump alone, however soon after a zoom it came', () => {
+    const [near, far] = [1e6, 2e6].map((endNs) => ({ startNs: 0, endNs }))
+    if (near === undefined || far === undefined) throw new Error('two ranges')
+    let look = changed(FIRST_LOOK, zoomedLook(FIRST_LOOK, near, 0))
+    look = changed(look, jumpedLook(look, null))
+    look = changed(look, zoomedLook(look, far, 50))
+    look = changed(look, undoneLook(look))
+    expect(look.range).toBeNull()
+    look = changed(look, undoneLook(look))
+    expect(look.range).toEqual(near)
   })
 
   it('dims a stage and shows it again', () => {
