@@ -1,10 +1,10 @@
 // @ts-check
-import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { buildAddon, buildCuda, buildGpuPrograms, buildProcesses, installModules } from './build-steps.mjs'
 import { runScript, SetupError, step } from './report.mjs'
-import { fillPack } from './server-pack.mjs'
+import { fillPack, packProblem } from './server-pack.mjs'
 import { ROOT, run } from './shell.mjs'
 import { checkNode } from './system.mjs'
 
@@ -45,6 +45,8 @@ runScript(async () => {
   if (process.platform !== 'linux' || process.arch !== 'x64')
     throw new SetupError(`the pack is for Linux on x64, this is ${process.platform} on ${process.arch}`)
   checkNode()
+  const problem = packProblem()
+  if (problem !== undefined) throw new SetupError(problem)
   await installModules()
   if (built) {
     await buildAddon()
@@ -57,6 +59,7 @@ runScript(async () => {
   const name = `dcpscope-server-${version}-linux-x64`
   const stage = join(ROOT, 'build', `server-pack.${process.pid}`)
   const file = join(resolve(out), `${name}.tar.xz`)
+  const half = `${file}.${process.pid}.tmp`
   try {
     await step('collecting the server pack', () => {
       mkdirSync(join(stage, name), { recursive: true })
@@ -66,11 +69,13 @@ runScript(async () => {
     // The filter for x86 code makes two thirds of the pack smaller by a tenth.
     const xz = `xz -T0 --x86 --lzma2=preset=${level}`
     await step('compressing the server pack', () =>
-      run('tar', ['-C', stage, '--owner=0', '--group=0', '--sort=name', '-I', xz, '-cf', file, name], {
+      run('tar', ['-C', stage, '--owner=0', '--group=0', '--sort=name', '-I', xz, '-cf', half, name], {
         failure: 'tar',
       }),
     )
+    renameSync(half, file)
   } finally {
+    rmSync(half, { force: true })
     rmSync(stage, { recursive: true, force: true })
   }
   const { size } = statSync(file)

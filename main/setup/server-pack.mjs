@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { SetupError } from './report.mjs'
-import { output, ROOT, run } from './shell.mjs'
+import { output, programPath, ROOT, run } from './shell.mjs'
 
 /** Bundles that the command line starts. */
 const ENTRIES = ['cli.js', 'engine-host.js']
@@ -116,15 +116,27 @@ const copyLicenses = (folder, packages) => {
 const SYSTEM_LIBRARIES =
   /^(linux-vdso|libdl|libpthread|librt|libm|libc|libgcc_s|libstdc\+\+|.*\/ld-linux-x86-64)\.so/
 
-/** The Node that runs this, or the one that DCPSCOPE_PACK_NODE names; without its symbols. @param {string} folder */
-const copyNode = async (folder) => {
-  const node = realpathSync(process.env.DCPSCOPE_PACK_NODE ?? process.execPath)
+/** The Node that goes along. */
+const packedNode = () => realpathSync(process.env.DCPSCOPE_PACK_NODE ?? process.execPath)
+
+/** Why this machine cannot make a pack, and what to do; undefined when it can. */
+export const packProblem = () => {
+  const missing = ['tar', 'xz', 'strip'].filter((name) => programPath(name) === undefined)
+  if (missing.length > 0)
+    return `the pack is made with ${missing.join(' and ')}: apt-get install tar xz-utils binutils`
+  const node = packedNode()
   const libraries = (output('ldd', [node]) ?? '').split('\n').map((line) => line.trim().split(' ')[0] ?? '')
   const other = libraries.filter((library) => library !== '' && !SYSTEM_LIBRARIES.test(library))
   if (other.length > 0)
-    throw new SetupError(
-      `${node} needs libraries that servers do not have (${other.join(', ')}); set DCPSCOPE_PACK_NODE to a Node of nodejs.org`,
-    )
+    return `${node} needs libraries that servers do not have (${other.join(', ')}); set DCPSCOPE_PACK_NODE to a Node of nodejs.org`
+  if (licenseOf(node) === undefined)
+    return `the license of ${node} is not beside it; name its file with DCPSCOPE_NODE_LICENSE`
+  return undefined
+}
+
+/** @param {string} folder */
+const copyNode = async (folder) => {
+  const node = packedNode()
   mkdirSync(join(folder, 'bin'), { recursive: true })
   mkdirSync(join(folder, 'licenses'), { recursive: true })
   const copy = join(folder, 'bin', 'node')
@@ -133,22 +145,18 @@ const copyNode = async (folder) => {
   await stripped(copy)
   if (output(copy, ['--version']) !== `${output(node, ['--version'])}`)
     throw new SetupError(`the copy of ${node} does not run`)
-  copyFileSync(licenseOf(node), join(folder, 'licenses', 'node.txt'))
+  copyFileSync(licenseOf(node) ?? '', join(folder, 'licenses', 'node.txt'))
 }
 
-/** @param {string} node */
+/** File with the license of a Node. @param {string} node */
 const licenseOf = (node) => {
   const home = dirname(dirname(node))
-  const places = [
+  return [
     process.env.DCPSCOPE_NODE_LICENSE ?? join(home, 'LICENSE'),
     join(dirname(node), 'LICENSE'),
     join(home, 'share/doc/nodejs/LICENSE'),
     join(home, 'share/doc/nodejs/copyright'),
-  ]
-  const found = places.find((path) => existsSync(path))
-  if (found === undefined)
-    throw new SetupError(`the license of ${node} is not beside it; name its file with DCPSCOPE_NODE_LICENSE`)
-  return found
+  ].find((path) => existsSync(path))
 }
 
 /** @param {string} file @param {...string} options */
@@ -160,6 +168,7 @@ const copySources = (folder) => {
   mkdirSync(join(folder, 'test/bench'), { recursive: true })
   for (const file of GPU_BENCH) copyFileSync(join(ROOT, 'test/bench', file), join(folder, 'test/bench', file))
   copyFileSync(join(ROOT, 'docs/config.md'), join(folder, 'config.md'))
+  copyFileSync(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'))
 }
 
 const BUILT = [

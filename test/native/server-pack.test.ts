@@ -39,9 +39,18 @@ const onServer = (program: string, ...args: string[]) => {
   return { code: done.status, out: done.stdout, err: done.stderr }
 }
 
-const here = process.platform === 'linux' && process.arch === 'x64'
+/** Why this machine cannot make a pack; empty when it can. */
+const packProblem = (): string => {
+  if (process.platform !== 'linux' || process.arch !== 'x64') return 'it is for Linux on x64'
+  const ask =
+    "import('./main/setup/server-pack.mjs').then((m) => process.stdout.write(m.packProblem() ?? ''))"
+  return spawnSync(process.execPath, ['-e', ask], { encoding: 'utf8' }).stdout
+}
 
-describe.runIf(here)('the pack for servers', () => {
+const problem = packProblem()
+if (problem !== '') console.warn(`the pack for servers is not tested: ${problem}`)
+
+describe.skipIf(problem !== '')('the pack for servers', () => {
   beforeAll(() => {
     for (const name of [...TOOLS, ...SHELL]) {
       const path = onPath(name)
@@ -56,6 +65,7 @@ describe.runIf(here)('the pack for servers', () => {
   }, 600_000)
 
   it('carries a license for everything in it', () => {
+    expect(readdirSync(pack)).toContain('LICENSE')
     const licenses = readdirSync(join(pack, 'licenses'))
     for (const name of ['node', 'zod', 'commander', '@duckdb-node-api', 'node-addon-api'])
       expect(licenses).toContain(`${name}.txt`)
