@@ -1,17 +1,11 @@
 #include "cuda/check.h"
 #include "cuda/plan.h"
+#include "cuda/plan_walk.h"
 
 namespace dcpscope::cuda {
 namespace {
 
 constexpr int kThreads = 1024;
-/** What a request costs besides its tiles, in tiles: queries in, partials out. */
-constexpr int kOverheadTiles = 3;
-/** What it costs a part to share a request with others, in tiles. */
-constexpr int kShareTiles = 2;
-/** Tiles of a part at least. */
-constexpr int kLeastTiles = 1;
-
 /** Sum of `value` over the threads before this one; `total` gets the sum over all. */
 __device__ int32_t sumBefore(int32_t value, int32_t* scratch, int32_t& total) {
   const int lane = threadIdx.x % 32;
@@ -36,79 +30,6 @@ __device__ int32_t sumBefore(int32_t value, int32_t* scratch, int32_t& total) {
   return sum - value + (warp > 0 ? scratch[warp - 1] : 0);
 }
 
-/** The planner's view of the batch: costs in tiles, a request's overhead included. */
-struct Batch {
-  const int32_t* costBefore;
-  int32_t requests;
-
-  __device__ int32_t tiles(int32_t request) const {
-    return costBefore[request + 1] - costBefore[request] - kOverheadTiles;
-  }
-};
-
-/** The last request, from `first` on, before which requests from `first` on cost at most `room`. */
-__device__ int32_t furthest(const Batch& batch, int32_t first, int32_t room) {
-  const int64_t most = static_cast<int64_t>(batch.costBefore[first]) + room;
-  int32_t step = 1;
-  while (first + step <= batch.requests && batch.costBefore[first + step] <= most) step *= 2;
-  int32_t low = first + step / 2;
-  int32_t high = min(first + step, batch.requests + 1);
-  while (high - low > 1) {
-    const int32_t middle = (low + high) / 2;
-    (batch.costBefore[middle] <= most ? low : high) = middle;
-  }
-  return low;
-}
-
-/** A place, and the tiles of its request from there on. */
-struct Cursor {
-  TilePlace at;
-  int32_t rest;
-};
-
-/** Moves past a part that may cost `payload`: it takes whole requests, and cuts one only for a piece that is
- * worth its overhead. */
-__device__ void takePart(const Batch& batch, Cursor& cursor, int32_t payload) {
-  int32_t room = payload - kOverheadTiles;
-  if (cursor.rest > room) {
-    cursor.at.tile += room;
-    cursor.rest -= room;
-    return;
-  }
-  room -= cursor.rest;
-  const int32_t first = cursor.at.request + 1;
-  const int32_t next = furthest(batch, first, room);
-  room -= batch.costBefore[next] - batch.costBefore[first] + kOverheadTiles;
-  const int32_t piece = next == batch.requests || room < kOverheadTiles ? 0 : room;
-  cursor.at = {next, piece};
-  cursor.rest = next == batch.requests ? 0 : batch.tiles(next) - piece;
-}
-
-struct Walk {
-  /** Parts that the batch takes, and the most requests that one of them shares with others. */
-  int32_t parts;
-  int32_t shared;
-};
-
-/** Deals out the batch in parts of one payload; gives up behind `most`. With `begin` it writes where they
- * begin. */
-__device__ Walk walk(const Batch& batch, int32_t payload, int32_t most, TilePlace* begin) {
-  Cursor cursor{{0, 0}, batch.tiles(0)};
-  Walk result{0, 0};
-  for (; cursor.at.request < batch.requests && result.parts <= most; ++result.parts) {
-    const TilePlace from = cursor.at;
-    if (begin != nullptr) begin[result.parts] = from;
-    takePart(batch, cursor, payload);
-    const bool cut = cursor.at.tile > 0;
-    const bool continues = from.tile > 0;
-    const int32_t shared = cut && continues && cursor.at.request != from.request ? 2
-                           : cut || continues                                    ? 1
-                                                                                 : 0;
-    result.shared = max(result.shared, shared);
-  }
-  return result;
-}
-
 __global__ void __launch_bounds__(kThreads) planKernel(PlanView plan, const int32_t* lengths) {
   __shared__ int32_t scratch[32];
   __shared__ int32_t used;
@@ -127,9 +48,7 @@ __global__ void __launch_bounds__(kThreads) planKernel(PlanView plan, const int3
   __syncthreads();
   if (threadIdx.x < 32) {
     const Batch batch{plan.costBefore, plan.requests};
-    // Some payload of these fits: a part falls short of its payload by less than three overheads.
-    const int32_t even = max((total + plan.parts - 1) / plan.parts, kOverheadTiles + kLeastTiles);
-    const int32_t payload = even + static_cast<int32_t>(threadIdx.x);
+    const int32_t payload = leastPayload(total, plan.parts) + static_cast<int32_t>(threadIdx.x);
     const Walk tried = walk(batch, payload, plan.parts, nullptr);
     const int32_t score = tried.parts > plan.parts ? INT32_MAX : payload + tried.shared * kShareTiles;
     const int32_t best = __reduce_min_sync(~0U, score);

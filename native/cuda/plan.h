@@ -3,17 +3,10 @@
 
 #include <cstdint>
 
+#include "cuda/plan_place.h"
+
 /** Deals out the tiles of keys of all requests over the multiprocessors, on the device. */
 namespace dcpscope::cuda {
-
-/** Keys of one tile. */
-constexpr int kPlanTile = 64;
-
-/** A place in the order of all tiles: request by request. */
-struct TilePlace {
-  int32_t request;
-  int32_t tile;
-};
 
 /** Device pointers of a plan. A part is what one block (of one block of rows) works on: the tiles from
  * begin[p] to before begin[p + 1]; parts without tiles are the last ones. parts <= 1024. */
@@ -28,11 +21,6 @@ struct PlanView {
   int32_t parts;
   int32_t requests;
 };
-
-/** Tiles of a request: at least one, so that somebody writes its rows. */
-__host__ __device__ constexpr int32_t tilesOf(int32_t length) {
-  return length <= kPlanTile ? 1 : (length - 1) / kPlanTile + 1;
-}
 
 /** Bytes of device memory behind a view, and a view of such memory. */
 int64_t planBytes(int requests, int parts);

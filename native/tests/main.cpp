@@ -9,6 +9,7 @@ int main() {
   dcpscope::tests::attention();
   dcpscope::tests::lanes();
   dcpscope::tests::deviceOps();
+  dcpscope::tests::plans();
   dcpscope::tests::schedule();
   dcpscope::tests::steps();
   std::puts("ok");

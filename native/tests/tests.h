@@ -12,6 +12,7 @@ void sparse();
 void attention();
 void lanes();
 void deviceOps();
+void plans();
 void schedule();
 void steps();
 
