@@ -80,18 +80,34 @@ void validateWork(const Config& c) {
   for (const int layer : c.captureLayers) range(layer, 0, c.layers - 1, "captureLayers");
 }
 
+/** The field that a pool's size comes from. */
+const char* poolField(const Config& c) { return c.poolTokens > 0 ? "poolTokens" : "contextLens"; }
+
+/** Sums of bytes that no machine has must not overflow before they are compared with what it has. */
+void validatePools(const Config& c) {
+  constexpr double kMostBytes = 0x1p60;
+  const Shape s(c);
+  const double bytes = static_cast<double>(s.poolBytes(c)) * c.ranks * c.layers;
+  rule(bytes <= kMostBytes, poolField(c), "the pools of all ranks and layers must be at most 2^60 bytes");
+}
+
 }  // namespace
 
 void validate(const Config& config) {
   validateShape(config);
   validateWork(config);
+  validatePools(config);
 }
 
 float kvScale(const Config& config) { return config.kvType == KvType::fp8 ? fp8Scale(config.needles) : 1.0F; }
 
-void requireAddressablePages(const Shape& shape) {
+void requireAddressablePool(const Config& config, const Shape& shape) {
   constexpr int64_t most = std::numeric_limits<int32_t>::max();
-  rule(shape.poolPages <= most, "poolTokens", "a pool has at most 2^31 - 1 pages");
+  const char* field = poolField(config);
+  rule(shape.poolPages <= most, field, "the pool of a rank has at most 2^31 - 1 pages");
+  rule((!config.cuda && config.topk == 0) || shape.poolPages * config.pageSize <= most, field,
+       "the pool of a rank holds at most 2^31 - 1 tokens on a GPU and with sparse attention, got " +
+           std::to_string(shape.poolPages * config.pageSize) + "; use more ranks or less context");
 }
 
 Shape::Shape(const Config& c)

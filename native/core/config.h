@@ -95,8 +95,11 @@ struct Shape {
 /** Value of one unit of an fp8 cache; 1 for the others, whose values stand for themselves. */
 float kvScale(const Config& config);
 
-/** Page ids are 32-bit: ERR_CONFIG for a pool beyond that. */
-void requireAddressablePages(const Shape& shape);
+/**
+ * Page ids are 32-bit, and slots where keys are chosen one by one or a GPU looks for them: ERR_CONFIG for a
+ * pool beyond that.
+ */
+void requireAddressablePool(const Config& config, const Shape& shape);
 
 /** Global length of a request before the new tokens of traced step `step`. */
 inline int64_t contextAt(const Config& c, int request, int64_t step) {

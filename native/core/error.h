@@ -4,8 +4,10 @@
 
 namespace dcpscope {
 
-/** What went wrong, as callers tell it apart; `name` gives the code that reaches JavaScript. */
-/** After `device` nothing can be done in the process any more: a fault of a GPU poisons it. */
+/**
+ * What went wrong, as callers tell it apart; `name` gives the code that reaches JavaScript. After `device`
+ * nothing can be done in the process any more: a fault of a GPU poisons it.
+ */
 enum class ErrorCode { config, memory, poolFull, cancelled, state, engine, device };
 
 inline const char* name(ErrorCode code) {

@@ -81,8 +81,8 @@ struct GroupFacts {
 
 /**
  * The ranks of a DCP group on some device: pools, buffers and the stages of a step. Calls come one at a time;
- * a step of `state.frame` is over when `step` returns. Every call may throw EngineError; after ERR_ENGINE the
- * group is only destroyed.
+ * a step of `state.frame` is over when `step` returns. Every call may throw EngineError; after ERR_ENGINE and
+ * ERR_DEVICE the group is only destroyed.
  */
 class Group {
  public:

@@ -16,6 +16,9 @@ constexpr int64_t kStallSpans = 64;
 /** Stages of a layer that can leave a span, and those of a step: metadata and the replay of a graph. */
 constexpr int64_t kSpansPerLayer = 10;
 constexpr int64_t kSpansPerStep = 2;
+/** Kinds of events that a step has once, and what a captured layer may leave out: pages and reference. */
+constexpr int64_t kEventKinds = 8;
+constexpr int64_t kEventsPerCapture = 2;
 /** Kernels, copies and fills of one stage, with those of a capture. */
 constexpr int64_t kKernelsPerSpan = 4;
 
@@ -40,6 +43,10 @@ int64_t ringBytes(const Config& c) {
 }  // namespace
 
 int64_t spansPerStep(const Config& config) { return kSpansPerStep + kSpansPerLayer * config.layers; }
+
+int64_t eventsPerStep(const Config& config) {
+  return kEventKinds + config.ranks + kEventsPerCapture * static_cast<int64_t>(capturedLayers(config).size());
+}
 
 int64_t kernelsPerStep(const Config& config) { return kKernelsPerSpan * spansPerStep(config); }
 

@@ -9,12 +9,12 @@ namespace dcpscope {
 
 constexpr int64_t kStepRows = 8192;
 constexpr int64_t kEventRows = 8192;
-/** Events of one step at most: kinds that are summed up, empty shards of each rank, captures of each layer.
- */
-constexpr int64_t kEventsPerStep = 8 + 64 + 2 * 64;
-
 /** Spans that a rank records in one step at most, without the stall before it. */
 int64_t spansPerStep(const Config& config);
+
+/** Events of one step at most: kinds that are summed up, empty shards of each rank, captures of each layer.
+ */
+int64_t eventsPerStep(const Config& config);
 
 /** Kernels, copies and fills of a rank in one recorded step at most. */
 int64_t kernelsPerStep(const Config& config);

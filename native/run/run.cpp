@@ -19,7 +19,7 @@ const Config& validated(const Config& config, const Device& device) {
   const std::vector<MemoryComponent> components = predictMemory(config, device);
   requireMemory(components, memoryAvailable().available);
   device.requireRoom(components);
-  requireAddressablePages(Shape(config));
+  requireAddressablePool(config, Shape(config));
   return config;
 }
 
@@ -33,7 +33,8 @@ Run::Run(const Config& config, const Device& device)
       group_(device.createGroup(state_, pool_)),
       checker_(std::make_unique<Checker>(state_, pool_)),
       recorded_(state_.shape.requests),
-      emptySeen_(config.ranks) {
+      emptySeen_(config.ranks),
+      eventsPerStep_(eventsPerStep(config)) {
   std::fill_n(recorded_.data(), recorded_.size(), -1);
 }
 
@@ -127,7 +128,7 @@ bool Run::roomForStep(int step) {
   const int64_t kernels =
       RunState::contains(state_.config.kernelSteps, step) ? kernelsPerStep(state_.config) : 0;
   const bool captureWaits = !captures_.empty() && RunState::contains(state_.config.captureSteps, step);
-  if (captureWaits || steps_.room() < 1 || events_.room() < kEventsPerStep) return false;
+  if (captureWaits || steps_.room() < 1 || events_.room() < eventsPerStep_) return false;
   return std::all_of(state_.traces.begin(), state_.traces.end(), [&](const auto& trace) {
     return trace->spans.room() >= spansPerStep(state_.config) && trace->rows.room() >= rows &&
            trace->pages.room() >= pages && trace->kernels.room() >= kernels;

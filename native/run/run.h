@@ -96,6 +96,7 @@ class Run {
   Block<int64_t> recorded_;
   /** Requests without keys per rank when that was last an event. */
   Block<int64_t> emptySeen_;
+  const int64_t eventsPerStep_;
   std::vector<Capture> captures_;
   /** That kernels cannot be recorded was an event. */
   bool kernelsMissed_ = false;

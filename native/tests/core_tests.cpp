@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "core/bf16.h"
@@ -203,6 +204,54 @@ void memoryIsRefusedByName() {
   EXPECT(memory.available > 0 && memory.available <= memory.total);
 }
 
+/** What `f` is refused with; empty when it is not. */
+template <class F>
+std::string refusal(F&& f) {
+  try {
+    f();
+  } catch (const EngineError& error) {
+    EXPECT(error.code() == ErrorCode::config);
+    return error.what();
+  }
+  return "";
+}
+
+void poolsStayAddressable() {
+  Config config;
+  config.contextLens = {1};
+  config.pageSize = 64;
+  config.poolTokens = int64_t{1} << 31;
+  const auto require = [&] { return refusal([&] { requireAddressablePool(config, Shape(config)); }); };
+  EXPECT(require().empty());
+  config.topk = 1;
+  EXPECT(require().find("poolTokens: the pool of a rank holds at most 2^31 - 1 tokens") == 0);
+  config.topk = 0;
+  config.cuda = true;
+  EXPECT(require().find("got 2147483648; use more ranks") != std::string::npos);
+  config.poolTokens -= config.pageSize;
+  EXPECT(require().empty());
+  config.cuda = false;
+  config.pageSize = 1;
+  config.poolTokens = int64_t{1} << 31;
+  EXPECT(require() == "poolTokens: the pool of a rank has at most 2^31 - 1 pages");
+}
+
+void poolsDoNotOverflow() {
+  Config config;
+  config.contextLens = {1};
+  config.ranks = 64;
+  config.heads = 64;
+  config.layers = 256;
+  config.ropeDim = 0;
+  config.pageSize = 1024;
+  // 2^10 bytes a token: 2^64 bytes together, which 64 bits take for nothing.
+  config.poolTokens = int64_t{1} << 40;
+  EXPECT(refusal([&] { validate(config); }) ==
+         "poolTokens: the pools of all ranks and layers must be at most 2^60 bytes");
+  config.poolTokens = int64_t{1} << 36;
+  EXPECT(refusal([&] { validate(config); }).empty());
+}
+
 }  // namespace
 
 void core() {
@@ -217,6 +266,8 @@ void core() {
   ringWrapsAndCountsWhatItLost();
   pagesLeaveThePoolOnceEach();
   memoryIsRefusedByName();
+  poolsStayAddressable();
+  poolsDoNotOverflow();
 }
 
 }  // namespace dcpscope::tests

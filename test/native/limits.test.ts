@@ -39,6 +39,10 @@ describe('bad configurations', () => {
     [{ captureSteps: [3] }, /captureSteps: must be 0 to 2, got 3/],
     [{ captureLayers: [2] }, /captureLayers: must be 0 to 1, got 2/],
     [{ poolTokens: 2 ** 41 }, /poolTokens: must be 0 to/],
+    [
+      { poolTokens: 2 ** 40, pageSize: 1024, ranks: 64, heads: 64, layers: 512 },
+      /poolTokens: the pools of all ranks and layers must be at most 2\^60 bytes/,
+    ],
     [{ checkRows: Number.POSITIVE_INFINITY }, /checkRows: must be a whole number/],
     [{ steps: undefined }, /steps: must be a whole number/],
   ]
