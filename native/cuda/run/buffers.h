@@ -24,11 +24,9 @@ class Buffers {
   char* wire(int rank) const { return wires_.at(rank * z_.wire); }
   char* received(int rank) const { return received_.at(rank * z_.received); }
   float* lses() const { return lses_.at<float>(); }
-  /** By layer, then rank, without gaps but for alignment. */
   char* merged(int layer, int rank) const {
     return merged_.at((static_cast<int64_t>(layer) * ranks_ + rank) * z_.merged);
   }
-  char* mergedAll() const { return merged_.at(); }
   int32_t* slots(int rank) const { return slots_.at<int32_t>(rank * z_.slots); }
   int64_t* slotMapping(int rank) const { return slotMapping_.at<int64_t>(rank * z_.slotMapping); }
   void* workspace(int rank) const { return workspaces_.at(rank * workspace_); }

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <string>
 
+#include "cuda/check.h"
 #include "cuda/run/nvml.h"
 
 namespace dcpscope::cuda {
@@ -73,9 +74,7 @@ std::string unfit(const GpuInfo& info, const cudaDeviceProp& properties, int mod
   return "";
 }
 
-}  // namespace
-
-Report lookAtDevices() {
+Report look() {
   Report report;
   int driver = 0;
   int runtime = 0;
@@ -100,6 +99,14 @@ Report lookAtDevices() {
     static_cast<void>(cudaDeviceGetAttribute(&mode, cudaDevAttrComputeMode, device));
     if (device == 0) report.reason = unfit(report.devices.back(), properties, mode);
   }
+  return report;
+}
+
+}  // namespace
+
+Report lookAtDevices() {
+  Report report = look();
+  forgetError();
   return report;
 }
 

@@ -9,9 +9,11 @@ namespace dcpscope::cuda {
 
 void useGpu() {
   const cudaError_t result = cudaSetDevice(0);
-  if (result == cudaErrorDevicesUnavailable)
+  if (result == cudaErrorDevicesUnavailable) {
+    forgetError();
     throw EngineError(ErrorCode::engine,
                       "the GPU is in use by another program that has it alone (exclusive compute mode)");
+  }
   cudaCheck(result, "opening the GPU");
 }
 

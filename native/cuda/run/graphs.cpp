@@ -4,25 +4,30 @@
 
 namespace dcpscope::cuda {
 
+CapturedGraph::CapturedGraph(cudaStream_t stream, const std::function<void()>& enqueue) {
+  cudaCheck(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capturing a step");
+  try {
+    enqueue();
+  } catch (...) {
+    // A stream that still captures would refuse whatever comes next.
+    cudaGraph_t partial = nullptr;
+    if (cudaStreamEndCapture(stream, &partial) == cudaSuccess) static_cast<void>(cudaGraphDestroy(partial));
+    forgetError();
+    throw;
+  }
+  cudaCheck(cudaStreamEndCapture(stream, &graph_), "capturing a step");
+}
+
+CapturedGraph::~CapturedGraph() { static_cast<void>(cudaGraphDestroy(graph_)); }
+
 Graphs::~Graphs() {
   for (const auto& entry : graphs_) static_cast<void>(cudaGraphExecDestroy(entry.second));
 }
 
 void Graphs::capture(StepMode mode, cudaStream_t stream, const std::function<void()>& enqueue) {
-  cudaCheck(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capturing a step");
-  cudaGraph_t graph = nullptr;
-  try {
-    enqueue();
-  } catch (...) {
-    static_cast<void>(cudaStreamEndCapture(stream, &graph));
-    static_cast<void>(cudaGraphDestroy(graph));
-    throw;
-  }
-  cudaCheck(cudaStreamEndCapture(stream, &graph), "capturing a step");
+  const CapturedGraph graph(stream, enqueue);
   cudaGraphExec_t ready = nullptr;
-  const cudaError_t result = cudaGraphInstantiate(&ready, graph, 0);
-  static_cast<void>(cudaGraphDestroy(graph));
-  cudaCheck(result, "making a graph of a step");
+  cudaCheck(cudaGraphInstantiate(&ready, graph.get(), 0), "making a graph of a step");
   graphs_[key(mode)] = ready;
   cudaCheck(cudaGraphUpload(ready, stream), "sending the graph of a step");
 }

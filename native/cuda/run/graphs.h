@@ -9,6 +9,20 @@
 
 namespace dcpscope::cuda {
 
+/** What `enqueue` puts on the stream, as a graph; nothing runs. */
+class CapturedGraph {
+ public:
+  CapturedGraph(cudaStream_t stream, const std::function<void()>& enqueue);
+  ~CapturedGraph();
+  CapturedGraph(const CapturedGraph&) = delete;
+  CapturedGraph& operator=(const CapturedGraph&) = delete;
+
+  cudaGraph_t get() const { return graph_; }
+
+ private:
+  cudaGraph_t graph_ = nullptr;
+};
+
 /** Captured steps, one for each way in which a step is run. */
 class Graphs {
  public:

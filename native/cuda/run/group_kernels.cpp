@@ -31,12 +31,8 @@ OpKinds kindsIn(cudaGraph_t graph) {
 std::vector<OpKinds> CudaGroup::opsOfWork(StepMode mode) {
   std::vector<OpKinds> all;
   for (size_t at = 0; at < order_.size(); ++at) {
-    cudaGraph_t graph = nullptr;
-    cudaCheck(cudaStreamBeginCapture(queue_.stream, cudaStreamCaptureModeThreadLocal), "counting kernels");
-    stages_.enqueue(order_, at, mode, queue_.stream);
-    cudaCheck(cudaStreamEndCapture(queue_.stream, &graph), "counting kernels");
-    all.push_back(kindsIn(graph));
-    cudaCheck(cudaGraphDestroy(graph), "counting kernels");
+    const CapturedGraph graph(queue_.stream, [&] { stages_.enqueue(order_, at, mode, queue_.stream); });
+    all.push_back(kindsIn(graph.get()));
   }
   return all;
 }

@@ -212,8 +212,7 @@ namespace dcpscope::cuda {
 
 std::string KernelRecorder::problemHere() {
   return "the CUDA engine was built without CUPTI's headers; install the package cuda-cupti-dev of the CUDA "
-         "toolkit "
-         "and build it anew";
+         "toolkit and build it anew";
 }
 
 KernelRecorder::KernelRecorder() : problem_(problemHere()) {}

@@ -11,6 +11,8 @@ void opsCacheTests(Runner& runner);
 void opsNeutralizeTests(Runner& runner);
 void opsTransportTests(Runner& runner);
 void opsRestTests(Runner& runner);
+/** What is left behind when CUDA refuses something. */
+void errorTests(Runner& runner);
 /** How long each kernel takes, as notes. */
 void opsTimeTests(Runner& runner);
 
