@@ -7,7 +7,7 @@ namespace dcpscope::cuda {
 /**
  * A factor as bf16x2 for `decodeFp8`. An e4m3 code whose sign and other bits are put where a bf16 has them is
  * the code's value times 2^-120: one product with the factor times 2^120 sets exponent and scale at once,
- * subnormals included.
+ * subnormals included. The scale is below 256, or its exponent would not fit. NaN codes are not kept.
  */
 __device__ inline uint32_t fp8Factor(float scale) {
   constexpr uint32_t kExponent = 120U << 7;

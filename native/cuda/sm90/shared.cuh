@@ -7,9 +7,9 @@
 #include "cuda/sm90/wgmma.cuh"
 
 /**
- * Shape of the sm_90 kernel. A block of three or four warpgroups works on 64 query rows. Two of them (left
- * and right) each hold half of the output columns; a pair of tiles of 64 keys is scored by one of them each,
- * so that one's softmax runs beside the other's products. The others bring queries and keys.
+ * Shape of the sm_90 kernel. A block of three warpgroups works on 64 query rows. Two of them (left and
+ * right) each hold half of the output columns; a pair of tiles of 64 keys is scored by one of them each, so
+ * that one's softmax runs beside the other's products. The third brings queries and keys.
  */
 namespace dcpscope::cuda {
 
