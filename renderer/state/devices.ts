@@ -28,6 +28,15 @@ export const gpuOf = (machine: Machine | null): Gpu | null => {
 const cpuText = (machine: Machine | null): string =>
   machine === null ? 'CPU' : `CPU, ${machine.cpu.cores} ${machine.cpu.cores === 1 ? 'core' : 'cores'}`
 
+/** Fields of the configuration that mean nothing on the CPU. */
+const GPU_ONLY: readonly string[] = ['engine.graph', 'engine.observer', 'engine.kernelTrace']
+
+/** Why a field has no meaning for the run that `config` would be on this machine; null when it has, or nobody knows yet. */
+export const whyIdle = (path: string, config: RunConfig | null, machine: Machine | null): string | null => {
+  if (!GPU_ONLY.includes(path) || config === null || machine === null) return null
+  return deviceOf(config, machine.cuda?.available ?? true) === 'cpu' ? 'needs a GPU' : null
+}
+
 /** The device that a run of `config` takes on this machine, in words. */
 export const runsOn = (config: RunConfig, machine: Machine | null): string =>
   deviceOf(config, machine?.cuda?.available) === 'cuda' ? (gpuOf(machine)?.name ?? 'a GPU') : cpuText(machine)

@@ -44,25 +44,38 @@ test('a sparse run over a quantised cache is set up in the form and passes its c
   )
 })
 
-test('the rest of a layer is a number of bytes or what the model has, and graphs need a GPU', async ({
-  desk: { page },
-}) => {
+test('the rest of a layer is a number of bytes or what the model has', async ({ desk: { page } }) => {
   await waitReady(page, 'engine')
   await page.getByTestId('preset').selectOption('deepseek-v3')
   const rest = field(page, 'engine.restOfLayer')
+  const row = page.locator('[data-path="engine.restOfLayer"]')
+  await expect(row).toContainText('bytes, 0 is off')
   await rest.selectOption('model')
+  await expect(row).not.toContainText('bytes')
   await expect(page.getByTestId('form-issues')).toHaveCount(0)
   await rest.selectOption('number')
-  const bytes = page.locator('[data-path="engine.restOfLayer"]').getByRole('textbox')
+  const bytes = row.getByRole('textbox')
   await expect(bytes).toHaveValue('0')
   await bytes.fill('1e6')
   await expect(page.getByTestId('form-issues')).toHaveCount(0)
+})
+
+test('what needs a GPU cannot be chosen for the CPU, and a configuration that asks for it can be corrected', async ({
+  desk: { page },
+}) => {
+  await waitReady(page, 'engine')
   await field(page, 'engine.device').getByRole('button', { name: 'cpu' }).click()
-  await field(page, 'engine.graph').click()
-  await expect(page.getByTestId('form-issues')).toContainText('engine.graph')
+  for (const key of ['graph', 'observer', 'kernelTrace']) {
+    await expect(field(page, `engine.${key}`)).toBeDisabled()
+    await expect(page.locator(`[data-path="engine.${key}"]`)).toContainText('needs a GPU')
+  }
+  await page.getByTestId('import-config').click()
+  await page.getByLabel('Configuration as JSON').fill('{"engine":{"device":"cpu","graph":true}}')
+  await page.getByRole('button', { name: 'Use it' }).click()
   await expect(page.locator('[data-path="engine.graph"]').getByRole('alert')).toContainText('needs a GPU')
   await field(page, 'engine.graph').click()
   await expect(page.getByTestId('form-issues')).toHaveCount(0)
+  await expect(field(page, 'engine.graph')).toBeDisabled()
 })
 
 test('the main process refuses what the form would not let through', async ({ desk: { page, dataDir } }) => {

@@ -15,6 +15,8 @@ export interface ControlProps {
   readonly invalid: boolean
   /** Words of a choice that cannot be taken on this machine, with why not. */
   readonly barred?: Barred
+  /** The value has no meaning as the rest of the configuration is. */
+  readonly locked?: boolean
   readonly onChange: (path: string, value: unknown) => void
   readonly onSettle: () => void
 }
@@ -99,6 +101,7 @@ const Either = (props: ControlProps & { readonly options: readonly string[]; rea
       <select
         className="input"
         id={controlId(path)}
+        disabled={props.locked === true}
         aria-label={field.title}
         aria-description={field.description}
         value={isWord ? textOfValue(shown) : word}
@@ -119,7 +122,7 @@ const Either = (props: ControlProps & { readonly options: readonly string[]; rea
   )
 }
 
-const Switch = ({ field, path, value, onChange, onSettle }: ControlProps) => {
+const Switch = ({ field, path, value, locked, onChange, onSettle }: ControlProps) => {
   const on = (value ?? field.fallback) === true
   return (
     <button
@@ -127,6 +130,7 @@ const Switch = ({ field, path, value, onChange, onSettle }: ControlProps) => {
       type="button"
       role="switch"
       className="switch"
+      disabled={locked === true}
       aria-checked={on}
       aria-label={field.title}
       aria-description={field.description}

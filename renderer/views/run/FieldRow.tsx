@@ -1,9 +1,10 @@
 import { valueAt } from '../../state/config-path.ts'
 import { useRunForm } from '../../state/form.ts'
-import { useBarred } from './barred.ts'
+import { useBarred, useIdle } from './barred.ts'
 import { ControlView } from './ControlView.tsx'
 import type { FormField } from './form-schema.ts'
 import { useIssuesAt } from './issues.ts'
+import { unitText } from './unit-text.ts'
 
 interface Props {
   readonly path: string
@@ -18,6 +19,9 @@ export const FieldRow = ({ path, field, onHint }: Props) => {
   const settle = useRunForm((s) => s.settle)
   const issues = useIssuesAt(path)
   const barred = useBarred(path)
+  const idle = useIdle(path)
+  // What is on can always be switched off again.
+  const locked = idle !== null && (value === undefined || value === field.fallback)
   const wide = field.control.kind === 'table'
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset for one control would only add noise
@@ -38,10 +42,11 @@ export const FieldRow = ({ path, field, onHint }: Props) => {
           value={value}
           invalid={issues.length > 0}
           barred={barred}
+          locked={locked}
           onChange={set}
           onSettle={settle}
         />
-        {wide ? null : <span className="field-unit">{field.unit}</span>}
+        {wide ? null : <span className="field-unit">{locked ? idle : unitText(field, value)}</span>}
       </span>
       {[...barred].map(([word, reason]) => (
         <p key={word} className="field-note" data-testid={`barred-${word}`}>

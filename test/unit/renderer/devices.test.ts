@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { CudaInfo, Machine } from '../../../app/run/machine.ts'
-import { deviceChoices, gpuText, runsOn, whyNoGpu } from '../../../renderer/state/devices.ts'
+import { deviceChoices, gpuText, runsOn, whyIdle, whyNoGpu } from '../../../renderer/state/devices.ts'
 import { judge, presetDraft, useRunForm } from '../../../renderer/state/form.ts'
 import { memoryOf } from '../../../renderer/views/run/memory.ts'
 
@@ -38,6 +38,19 @@ describe('the devices of a machine', () => {
     expect(runsOn({ ...tiny, engine: { ...tiny.engine, device: 'cpu' } }, machine(some))).toBe('CPU, 2 cores')
     expect(runsOn({ ...tiny, cache: { ...tiny.cache, kvDtype: 'fp32' } }, machine(some))).toBe('CPU, 2 cores')
     expect(runsOn(tiny, null)).toBe('CPU')
+  })
+
+  test('leave fields without meaning where a run would use the CPU, as soon as that is known', () => {
+    const tiny = presetDraft('tiny')
+    const onCpu = { ...tiny, engine: { ...tiny.engine, device: 'cpu' as const } }
+    for (const path of ['engine.graph', 'engine.observer', 'engine.kernelTrace']) {
+      expect(whyIdle(path, tiny, machine(none))).toBe('needs a GPU')
+      expect(whyIdle(path, onCpu, machine(some))).toBe('needs a GPU')
+      expect(whyIdle(path, tiny, machine(some))).toBeNull()
+      expect(whyIdle(path, tiny, null)).toBeNull()
+      expect(whyIdle(path, null, machine(none))).toBeNull()
+    }
+    expect(whyIdle('engine.rowStats', tiny, machine(none))).toBeNull()
   })
 
   test('tell what a run should know of a GPU', () => {

@@ -11,6 +11,7 @@ import { type FormField, formOf, RUN_FORM } from '../../../renderer/views/run/fo
 import { parseDraft } from '../../../renderer/views/run/import-config.ts'
 import { issuesAt } from '../../../renderer/views/run/issues.ts'
 import { listOfText, stepped, textOfList, valueOfText } from '../../../renderer/views/run/number-text.ts'
+import { unitText } from '../../../renderer/views/run/unit-text.ts'
 
 const fieldAt = (section: string, key: string): FormField => {
   const field = RUN_FORM.find((s) => s.key === section)?.fields.find((f) => f.key === key)
@@ -30,6 +31,17 @@ describe('the form made from the schema', () => {
       fields.filter(({ control }) => control.kind === 'json').map((field) => `${key}.${field.key}`),
     )
     expect(json).toEqual(['serving.versions'])
+  })
+
+  test('puts a unit behind numbers only, and says that 0 is off where it is', () => {
+    const rest = fieldAt('engine', 'restOfLayer')
+    expect([undefined, 0, 1e6, 'model'].map((value) => unitText(rest, value))).toEqual([
+      'bytes, 0 is off',
+      'bytes, 0 is off',
+      'bytes',
+      '',
+    ])
+    expect(unitText(fieldAt('workload', 'topk'), undefined)).toBe('keys')
   })
 
   test('takes words, units, limits and defaults from the schema', () => {
