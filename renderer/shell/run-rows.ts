@@ -1,7 +1,8 @@
 import type { RunInfo } from '../../app/protocol/store.ts'
 import { contextLens } from '../../app/run/engine-config.ts'
+import { restOfLayer } from '../../app/run/rest-of-layer.ts'
 import type { Manifest, RunSummary } from '../../app/trace/manifest.ts'
-import { formatInt, formatMs, formatNs, formatRate } from '../drawing/format.ts'
+import { formatBytes, formatInt, formatMs, formatNs, formatRate } from '../drawing/format.ts'
 import { observerShare, observerText } from '../drawing/observer.ts'
 import { placedSource, stepNote } from '../drawing/provenance.ts'
 import type { RunPhase } from '../state/run-state.ts'
@@ -71,6 +72,7 @@ export const runRows = (
 ): InspectorRow[] => {
   const { config, devices, versions, createdAt, endedAt, clock, summary } = manifest
   const contexts = contextLens(config)
+  const restBytes = restOfLayer(config).bytes
   const captured = captures.map(({ step, layer }) => `${step}/${layer}`)
   return [
     { label: 'name', value: manifest.name },
@@ -84,6 +86,19 @@ export const runRows = (
     { label: 'interleave', value: String(config.parallel.interleave), note: 'tokens' },
     { label: 'page size', value: String(config.cache.pageSize), note: 'tokens' },
     { label: 'kv type', value: config.cache.kvDtype },
+    ...(config.workload.topk === undefined
+      ? []
+      : [
+          {
+            label: 'top-k',
+            value: formatInt(config.workload.topk),
+            copy: String(config.workload.topk),
+            note: 'keys',
+          },
+        ]),
+    ...(restBytes === 0
+      ? []
+      : [{ label: 'rest of layer', value: formatBytes(restBytes), copy: String(restBytes), note: 'a rank' }]),
     { label: 'requests', value: formatInt(contexts.length), copy: String(contexts.length) },
     { label: 'steps', value: formatInt(steps), copy: String(steps) },
     {

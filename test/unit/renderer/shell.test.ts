@@ -182,6 +182,25 @@ describe('the state of the open run', () => {
     expect(runRows(openRun('running'), 'paused')).toContainEqual({ label: 'status', value: 'paused' })
   })
 
+  test('says of a sparse run, and of one that reads more than attention, how much', () => {
+    const tiny = openRun('complete')
+    const { config } = tiny.manifest
+    const labels = (info: RunInfo): string[] => runRows(info, 'complete').map(({ label }) => label)
+    expect(labels(tiny)).not.toContain('top-k')
+    expect(labels(tiny)).not.toContain('rest of layer')
+    const more = {
+      ...config,
+      workload: { ...config.workload, topk: 64 },
+      engine: { ...config.engine, restOfLayer: 2 ** 20 },
+    }
+    const rows = runRows({ ...tiny, manifest: { ...tiny.manifest, config: more } }, 'complete')
+    expect(rows).toContainEqual({ label: 'top-k', value: '64', copy: '64', note: 'keys' })
+    expect(rows.find(({ label }) => label === 'rest of layer')).toMatchObject({
+      copy: '1048576',
+      note: 'a rank',
+    })
+  })
+
   test('every end is said in a sentence that tells what was kept', () => {
     expect(endText('interrupted', 'The engine died.')).toBe(
       'The run was interrupted. The engine died. What was written up to then is kept.',
