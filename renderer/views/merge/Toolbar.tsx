@@ -16,6 +16,7 @@ interface Props {
 /** Which capture, row and head is shown; arrow keys move row (up, down) and head (left, right). */
 export const Toolbar = ({ run, captured, capture, row, head }: Props) => {
   const select = useSelection((s) => s.select)
+  const { workload, cache } = run.manifest.config
   const rows = capture?.rows ?? 0
   const heads = capture?.heads ?? 0
   const toRow = (next: number): void => {
@@ -72,6 +73,7 @@ export const Toolbar = ({ run, captured, capture, row, head }: Props) => {
         <span className="merge-note">
           request {capture.request[row] ?? 0}, query token {capture.qIndex[row] ?? 0}, lse in base{' '}
           {capture.lseBase}
+          {workload.topk === undefined ? '' : `, top-k ${workload.topk}`}, {cache.kvDtype} cache
         </span>
       )}
     </div>

@@ -16,7 +16,7 @@ export const Verdicts = ({ model }: { readonly model: MergeModel }) => (
     <tbody>
       <Comparison
         name="merged against the reference"
-        title="The engine's result against unsharded attention in fp64"
+        title="The engine's result against unsharded attention in fp64 over the same keys and values, rounded as the cache keeps them"
         error={model.againstReference}
         testId="merge-error-reference"
       />

@@ -13,8 +13,8 @@ import type { CaptureShape } from './model.ts'
 
 type Context = CanvasRenderingContext2D
 
-/** Room for the row and head numbers. */
-export const HEAT_EDGE = { left: 34, top: 16 } as const
+/** Room for the row and head numbers, and to the border. */
+export const HEAT_EDGE = { left: 34, top: 16, right: 12 } as const
 const SHADES = 48
 const LEGEND = 22
 
@@ -134,7 +134,12 @@ export const drawHeat = (
 
 /** The grid of a map on a canvas of this size, below the head numbers and above the legend. */
 export const mapGrid = (capture: CaptureShape, width: number, height: number): HeatGrid =>
-  heatGrid(capture.rows, capture.heads, width - HEAT_EDGE.left, height - HEAT_EDGE.top - LEGEND)
+  heatGrid(
+    capture.rows,
+    capture.heads,
+    width - HEAT_EDGE.left - HEAT_EDGE.right,
+    height - HEAT_EDGE.top - LEGEND,
+  )
 
 /** Height at which every row has a cell of full height; the map is scaled down where that is not free. */
 export const mapHeight = (rows: number): number => HEAT_EDGE.top + LEGEND + rows * MAX_CELL_HEIGHT

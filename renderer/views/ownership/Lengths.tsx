@@ -9,10 +9,12 @@ import { type EngineLengths, lengthsAgree } from './engine-lengths.ts'
 interface Props {
   readonly layout: LayoutRequest
   readonly recorded: EngineLengths | null
+  /** Keys that a query token attends to at most; null when it attends to all. */
+  readonly topk: number | null
 }
 
 /** Local length of each rank, and that together they are the length. */
-export const Lengths = ({ layout, recorded }: Props) => {
+export const Lengths = ({ layout, recorded, topk }: Props) => {
   const theme = useTheme()
   const { rank: selected, select } = useSelection()
   const { ranks, newestOwner, len } = layoutOf(layout)
@@ -78,8 +80,33 @@ export const Lengths = ({ layout, recorded }: Props) => {
             no={`the engine recorded ${recorded.localLens.map(formatInt).join(', ')}`}
           />
         )}
+        {topk === null ? null : <Sparse topk={topk} recorded={recorded} />}
       </footer>
     </aside>
+  )
+}
+
+/** More numbers than this are no longer read; the inspector of a row in Merge has them. */
+const MOST_NUMBERS = 16
+
+/** All tokens lie on the ranks, but attention reads few of them. */
+const Sparse = ({ topk, recorded }: Pick<Props, 'recorded'> & { readonly topk: number }) => {
+  const keys = recorded?.attended ?? []
+  return (
+    <>
+      <p data-testid="ownership-sparse">
+        Sparse: each query token attends to {formatInt(topk)} of these tokens at most, chosen anew in every
+        layer.
+      </p>
+      {keys.length === 0 || keys.length > MOST_NUMBERS ? null : (
+        <p title="Keys that the last query token attends to on each rank, in layer 0">
+          <span>keys in layer 0, by rank</span>
+          <span className="num" data-testid="ownership-attended">
+            {keys.map(formatInt).join(' + ')}
+          </span>
+        </p>
+      )}
+    </>
   )
 }
 

@@ -41,7 +41,7 @@ export const OwnershipView = () => {
             hasRun={shown.run !== null}
             viewport={viewport}
           />
-          <Lengths layout={layout} recorded={shown.recorded} />
+          <Lengths layout={layout} recorded={shown.recorded} topk={shown.run?.topk ?? null} />
         </div>
       )}
     </section>

@@ -5,6 +5,8 @@ export interface EngineLengths {
   readonly globalLen: number
   /** By rank. */
   readonly localLens: readonly number[]
+  /** Keys that the last query token attends to, by rank: fewer than its length when attention is sparse. */
+  readonly attended: readonly number[]
 }
 
 /**
@@ -17,13 +19,20 @@ export const engineLengths = (
   ranks: number,
 ): EngineLengths | null => {
   const localLens = new Array<number>(ranks).fill(-1)
+  const attended = new Array<number>(ranks).fill(0)
+  const lastQuery = new Array<number>(ranks).fill(-1)
   let globalLen = -1
   for (let i = 0; i < rows.request.length; i++) {
     if (rows.request[i] !== request) continue
     globalLen = Math.max(globalLen, rows.globalLen[i] ?? -1)
-    localLens[rows.rank[i] ?? 0] = rows.localLen[i] ?? 0
+    const rank = rows.rank[i] ?? 0
+    const query = rows.qIndex[i] ?? 0
+    localLens[rank] = rows.localLen[i] ?? 0
+    if (query < (lastQuery[rank] ?? 0)) continue
+    lastQuery[rank] = query
+    attended[rank] = rows.visibleKeys[i] ?? 0
   }
-  return localLens.includes(-1) ? null : { globalLen, localLens }
+  return localLens.includes(-1) ? null : { globalLen, localLens, attended }
 }
 
 /** Whether the engine's lengths are those that the ownership rule gives. */

@@ -15,6 +15,8 @@ export interface RunPart {
   readonly request: number
   readonly steps: number
   readonly step: number
+  /** Keys that a query token attends to at most; null when it attends to all. */
+  readonly topk: number | null
 }
 
 export interface Shown {
@@ -50,6 +52,7 @@ const useRunPart = () => {
     request: inRange(request, requests, 0),
     steps: open.steps,
     step: inRange(step, open.steps, open.steps - 1),
+    topk: config.workload.topk ?? null,
   }
   const ranks = config.parallel.dcpSize
   const rows = requests * config.workload.qLen * ranks

@@ -309,9 +309,16 @@ describe('the lengths that the engine recorded', () => {
 
   it('agree with the rule when every rank has its share', () => {
     const recorded = engineLengths(statistics([0, 1, 2, 3]), 2, 4)
-    expect(recorded).toEqual({ globalLen: 101, localLens: [26, 25, 25, 25] })
+    expect(recorded).toMatchObject({ globalLen: 101, localLens: [26, 25, 25, 25] })
     expect(recorded !== null && lengthsAgree(recorded, 101, rule)).toBe(true)
     expect(recorded !== null && lengthsAgree(recorded, 102, rule)).toBe(false)
+  })
+
+  it('come with the keys that the last query token attends to, in whatever order its rows come', () => {
+    const rows = statistics([0, 0, 1, 1])
+    rows.qIndex.set([1, 0, 0, 1])
+    rows.visibleKeys.set([18, 17, 20, 21])
+    expect(engineLengths(rows, 2, 2)?.attended).toEqual([18, 21])
   })
 
   it('are not known while a rank is not written yet, nor for another request', () => {
