@@ -1,6 +1,7 @@
 import { OUTER_STAGES } from '../../../app/trace/stages.ts'
 import { FactList } from '../../controls/FactList.tsx'
 import { useAnswer } from '../../state/use-answer.ts'
+import { cardShift } from './card-shift.ts'
 import { itemFacts, kernelFacts, spanFacts } from './facts.ts'
 import type { HoveredItem } from './scene.ts'
 import { useRested } from './use-rested.ts'
@@ -41,7 +42,7 @@ export const HoverCard = ({ run, item, placed, x, y, width, height }: Props) => 
       style={{
         left: x,
         top: y,
-        translate: `${x > width * 0.6 ? 'calc(-100% - 14px)' : '14px'} ${y > height * 0.5 ? 'calc(-100% - 8px)' : '14px'}`,
+        translate: cardShift(x, y, width, height),
       }}
     >
       <FactList

@@ -1,6 +1,7 @@
 import { EmulatedNote } from '../../controls/EmulatedNote.tsx'
 import { formatNs } from '../../drawing/format.ts'
 import type { TimeRange } from './range.ts'
+import { timeText } from './ticks.ts'
 import type { RangeControl } from './use-range.ts'
 
 interface Props {
@@ -73,8 +74,8 @@ export const Toolbar = ({ control, live, loading, hiddenStep, emulated }: Props)
         data-start={range.startNs}
         data-end={range.endNs}
       >
-        <span className="num">{formatNs(range.startNs)}</span> to{' '}
-        <span className="num">{formatNs(range.endNs)}</span>
+        <span className="num">{timeText(range.startNs, range)}</span> to{' '}
+        <span className="num">{timeText(range.endNs, range)}</span>
         <span className="quiet"> ({formatNs(range.endNs - range.startNs)})</span>
       </span>
       <EmulatedNote emulated={emulated} />

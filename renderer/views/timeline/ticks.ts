@@ -32,3 +32,7 @@ export const tickLabel = (ns: number, stepNs: number): string => {
   const digits = Math.max(0, -Math.floor(Math.log10(stepNs / unit.ns) + 1e-9))
   return `${(ns / unit.ns).toFixed(digits)}\u2009${unit.name}`
 }
+
+/** A time with the digits that tell the ends of a range apart to a thousandth of it. */
+export const timeText = (ns: number, { startNs, endNs }: TimeRange): string =>
+  tickLabel(ns, 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, (endNs - startNs) / 1000)))))

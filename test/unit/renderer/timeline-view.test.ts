@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { STAGES } from '../../../app/trace/stages.ts'
+import { cardShift } from '../../../renderer/views/timeline/card-shift.ts'
 import { areaSql, type Span, spanFacts, waitOf } from '../../../renderer/views/timeline/facts.ts'
 import { itemAtPoint, itemAtTime, neighbourOf } from '../../../renderer/views/timeline/items.ts'
 import { motionOf } from '../../../renderer/views/timeline/keys.ts'
@@ -15,7 +16,7 @@ import {
   xOfTime,
   zoomedRange,
 } from '../../../renderer/views/timeline/range.ts'
-import { tickLabel, timeTicks } from '../../../renderer/views/timeline/ticks.ts'
+import { tickLabel, timeText, timeTicks } from '../../../renderer/views/timeline/ticks.ts'
 import {
   itemAt,
   levelOf,
@@ -145,6 +146,25 @@ describe('ticks of time', () => {
     [40, 20, '40\u2009ns'],
   ])('%d ns at ticks of %d ns reads %s', (ns, step, text) => {
     expect(tickLabel(ns, step)).toBe(text)
+  })
+
+  it('name the ends of a range with digits that tell them apart', () => {
+    const near = { startNs: 11_227_900, endNs: 11_229_000 }
+    expect([timeText(near.startNs, near), timeText(near.endNs, near)]).toEqual([
+      '11.227900\u2009ms',
+      '11.229000\u2009ms',
+    ])
+    const whole = { startNs: 0, endNs: 11_400_000 }
+    expect(timeText(whole.endNs, whole)).toBe('11.40\u2009ms')
+  })
+})
+
+describe('the card under the pointer', () => {
+  it('lies on the side with room and is moved by as much of its height as would leave the plot', () => {
+    expect(cardShift(100, 100, 800, 600)).toBe('14px max(-96px, min(14px, calc(496px - 100%)))')
+    expect(cardShift(700, 500, 800, 600)).toBe(
+      'calc(-100% - 14px) max(-496px, min(calc(-100% - 8px), calc(96px - 100%)))',
+    )
   })
 })
 
