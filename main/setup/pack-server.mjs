@@ -36,6 +36,16 @@ const options = () => {
   }
 }
 
+/** Before anything is built: a folder that cannot be made ends the command at once. @param {string} folder */
+const makeFolder = (folder) => {
+  try {
+    mkdirSync(folder, { recursive: true })
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.replace(/,.*$/s, '') : error
+    throw new SetupError(`--out: ${folder} cannot be made: ${reason}`)
+  }
+}
+
 runScript(async () => {
   const { out, level, built, help } = options()
   if (help) {
@@ -47,6 +57,7 @@ runScript(async () => {
   checkNode()
   const problem = packProblem()
   if (problem !== undefined) throw new SetupError(problem)
+  makeFolder(resolve(out))
   await installModules()
   if (built) {
     await buildAddon()
@@ -65,7 +76,6 @@ runScript(async () => {
       mkdirSync(join(stage, name), { recursive: true })
       return fillPack(join(stage, name), { built })
     })
-    mkdirSync(resolve(out), { recursive: true })
     // The filter for x86 code makes two thirds of the pack smaller by a tenth.
     const xz = `xz -T0 --x86 --lzma2=preset=${level}`
     await step('compressing the server pack', () =>

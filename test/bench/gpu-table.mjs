@@ -7,7 +7,7 @@
 const KEY_WIDTH = 576
 const VALUE_WIDTH = 512
 /** Bytes of one token in a cache. */
-const TOKEN_BYTES = { bf16: 2 * KEY_WIDTH, fp8: KEY_WIDTH, fp8_ds_mla: 656 }
+export const TOKEN_BYTES = { bf16: 2 * KEY_WIDTH, fp8: KEY_WIDTH, fp8_ds_mla: 656 }
 /** Share of the best known speed that every shape has to reach. */
 const WANTED = { bf16: 0.7, fp8_ds_mla: 1 }
 

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { compare, nameOf, summarise, tableOf } from './gpu-table.mjs'
+import { compare, nameOf, summarise, TOKEN_BYTES, tableOf } from './gpu-table.mjs'
 
 const HELP = `
 npm run bench -- gpu [--filter PARTS] [--portable] [--json FILE] [--input FILE]
@@ -67,6 +67,47 @@ const measured = (filter, portable) => {
   return stdout
 }
 
+/** A failed system call in one line, without the name of the call. */
+const reasonOf = (error) => error.message.replace(/,.*$/s, '')
+
+/** Lines that were measured elsewhere. */
+const given = (input) => {
+  try {
+    return readFileSync(input === '-' ? 0 : input, 'utf8')
+  } catch (error) {
+    return end(`--input: ${input} cannot be read: ${reasonOf(error)}`, 2)
+  }
+}
+
+/** The JSON lines among all. Copied output may be cut or edited, so each is checked for what the table needs. */
+const linesOf = (text, input) =>
+  text.split('\n').flatMap((line, i) => {
+    if (!line.startsWith('{')) return []
+    const where = `${input === undefined ? 'the benchmark' : `--input: ${input}`}, line ${i + 1}`
+    let found
+    try {
+      found = JSON.parse(line)
+    } catch {
+      return end(`${where}: is not JSON`, 2)
+    }
+    const lacks = found.us === undefined ? undefined : missingOf(found)
+    return lacks === undefined ? [found] : end(`${where}: has no ${lacks}`, 2)
+  })
+
+/** What a shape must name and does not, or names as something unknown. */
+const missingOf = (shape) =>
+  !Object.hasOwn(TOKEN_BYTES, shape.kv ?? '')
+    ? 'known kv'
+    : ['heads', 'qLen', 'requests', 'context'].find((name) => !(shape[name] > 0))
+
+const write = (file, text) => {
+  try {
+    writeFileSync(file, text)
+  } catch (error) {
+    end(`--json: ${file} cannot be written: ${reasonOf(error)}`, 2)
+  }
+}
+
 /**
  * The best known times go with the rate of a product by cuBLAS; where that library is missing the rate of the matrix
  * units stands in for it, which is higher and so makes the best known look faster.
@@ -83,12 +124,8 @@ if (help) {
   process.stdout.write(`${HELP.trim()}\n`)
   process.exit(0)
 }
-const text =
-  input === undefined ? measured(filter, portable) : readFileSync(input === '-' ? 0 : input, 'utf8')
-const lines = text
-  .split('\n')
-  .filter((line) => line.startsWith('{'))
-  .map((line) => JSON.parse(line))
+const text = input === undefined ? measured(filter, portable) : given(input)
+const lines = linesOf(text, input)
 const ceilings = ceilingsOf(lines)
 if (ceilings === undefined)
   end('the benchmark gave no ceilings (readBandwidth, cublasRate or matrixUnitRate)', 3)
@@ -112,5 +149,5 @@ const document = JSON.stringify(
   null,
   2,
 )
-if (json !== undefined) writeFileSync(json, `${document}\n`)
+if (json !== undefined) write(json, `${document}\n`)
 process.stdout.write(`${document}\n`)

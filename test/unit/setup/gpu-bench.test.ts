@@ -128,4 +128,40 @@ describe('the benchmark of the GPU kernels', () => {
     expect(err.trim().split('\n')).toHaveLength(1)
     expect(joined([], '--nonsense').code).toBe(2)
   })
+
+  it('says in one line what is wrong with input or output', () => {
+    const shape = { kv: 'bf16', heads: 16, qLen: 1, requests: 1, context: 4096, us: 20 }
+    const refused = (lines: readonly string[], ...args: string[]) => {
+      const file = join(folder, 'given.jsonl')
+      writeFileSync(file, lines.join('\n'))
+      const { status, stderr, stdout } = spawnSync(
+        process.execPath,
+        ['test/bench/gpu.bench.mjs', '--input', file, ...args],
+        { encoding: 'utf8' },
+      )
+      expect(stdout).toBe('')
+      return { code: status, line: stderr.trim().split('\n').at(-1)?.replace(file, 'FILE'), stderr }
+    }
+    const card = JSON.stringify(sameCard)
+    const line = JSON.stringify(shape)
+    const missing = join(folder, 'nowhere', 'lines.jsonl')
+    expect(refused([card, line], '--input', missing)).toMatchObject({
+      code: 2,
+      stderr: `dcpscope: --input: ${missing} cannot be read: ENOENT: no such file or directory\n`,
+    })
+    expect(refused([card, 'noise', line.slice(0, 30)])).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^dcpscope: --input: .*, line 3: is not JSON\n$/),
+    })
+    expect(refused([card, JSON.stringify({ us: 20 })]).line).toBe(
+      'dcpscope: --input: FILE, line 2: has no known kv',
+    )
+    expect(refused([card, JSON.stringify({ ...shape, kv: 'int4' })]).line).toContain('no known kv')
+    expect(refused([card, JSON.stringify({ ...shape, context: 0 })]).line).toContain('no context')
+    const unwritable = refused([card, line], '--json', missing)
+    expect(unwritable.code).toBe(2)
+    expect(unwritable.line).toBe(
+      `dcpscope: --json: ${missing} cannot be written: ENOENT: no such file or directory`,
+    )
+  })
 })

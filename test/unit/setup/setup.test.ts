@@ -63,6 +63,16 @@ describe('every script of set-up', () => {
   )
 })
 
+describe('the server pack', () => {
+  it('is refused in one line, before anything is built, where its folder cannot be made', () => {
+    const { code, err } = script('pack-server.mjs', ['--out', join(process.execPath, 'pack')])
+    expect(code).toBe(2)
+    expect(err).toBe(
+      `dcpscope: --out: ${join(process.execPath, 'pack')} cannot be made: ENOTDIR: not a directory\n`,
+    )
+  })
+})
+
 describe('the Electron runtime', () => {
   it('is first of all the one that ELECTRON_OVERRIDE_DIST_PATH names', () => {
     const name =
