@@ -67,7 +67,7 @@ export const ruleText: z.core.$ZodErrorMap = (issue) => {
     case 'too_big':
       return `must ${itemsOf(issue.origin) === '' ? 'be' : 'have'} ${issue.inclusive === false ? 'below' : 'at most'} ${issue.maximum}${itemsOf(issue.origin)}${itemsOf(issue.origin) === '' ? got : ''}`
     case 'invalid_value':
-      return `must be ${issue.values.map((v) => String(v)).join(' or ')}${got}`
+      return `must be ${issue.values.map((v) => String(v)).join(' or ')}${issue.input === undefined ? '' : got}`
     case 'not_multiple_of':
       return `must be a multiple of ${issue.divisor}${got}`
     case 'unrecognized_keys':
@@ -80,8 +80,14 @@ export const ruleText: z.core.$ZodErrorMap = (issue) => {
 const issueOf = (issue: z.core.$ZodIssue): ConfigIssue[] => {
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({ path: pathText([...issue.path, key]), message: 'is not a known key' }))
-  if (issue.code === 'invalid_union')
-    return [{ path: pathText(issue.path), message: unionText(issue.errors) }]
+  if (issue.code === 'invalid_union') {
+    const inside = issue.errors.find(([first]) => first !== undefined && first.path.length > 0)
+    return (
+      inside?.flatMap((within) => issueOf({ ...within, path: [...issue.path, ...within.path] })) ?? [
+        { path: pathText(issue.path), message: unionText(issue.errors) },
+      ]
+    )
+  }
   return [{ path: pathText(issue.path), message: issue.message }]
 }
 
@@ -95,7 +101,8 @@ const isWider = (issue: z.core.$ZodIssue, next: z.core.$ZodIssue | undefined): b
   issue.code === next?.code &&
   pathText(issue.path) === pathText(next.path)
 
-/** The alternatives of a union in one sentence; the branch that nearly matched speaks alone. */
+/** The alternatives of a union in one sentence; the branch that nearly matched speaks alone. A list with wrong entries is
+ * no such case: they are named one by one. */
 const unionText = (branches: readonly (readonly z.core.$ZodIssue[])[]): string => {
   const near = branches.find((issues) =>
     issues.every((i) => i.code !== 'invalid_type' && i.code !== 'invalid_value'),
