@@ -2,6 +2,7 @@
 #include <cstdint>
 
 #include "core/config.h"
+#include "core/quantise.h"
 
 /** Sizes of the attention kernel: who computes what, and where things lie in shared memory. */
 namespace dcpscope::cuda::portable {
@@ -17,9 +18,9 @@ constexpr int kMaxRopeDim = 256;
 /** 16-column groups of the values that one warp accumulates at most. */
 constexpr int kGroupsPerWarp = kMaxValueDim / 16 / kWarps;
 
-constexpr int kDsMlaLatent = 512;
-constexpr int kDsMlaRope = 64;
-constexpr int kDsMlaBytes = 656;
+constexpr int kDsMlaLatent = dsmla::kLatent;
+constexpr int kDsMlaRope = dsmla::kRope;
+constexpr int kDsMlaBytes = dsmla::kRowBytes;
 
 /** Bytes of one token in the pool. */
 constexpr int rowBytes(KvType kv, int keyDim) {

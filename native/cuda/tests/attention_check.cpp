@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "cuda/reference.h"
+#include "cuda/tests/reference.h"
 #include "cuda/tests/row_check.h"
 
 namespace dcpscope::cuda::tests {

@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "core/bf16.h"
-#include "cuda/reference.h"
 #include "cuda/tests/attention_cases.h"
+#include "cuda/tests/reference.h"
 #include "cuda/tests/suites.h"
 
 namespace dcpscope::cuda::tests {

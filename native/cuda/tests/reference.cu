@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cuda/check.h"
-#include "cuda/reference.h"
+#include "cuda/tests/reference.h"
 
 namespace dcpscope::cuda {
 namespace {
