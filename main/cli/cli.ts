@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { PRESET_NAMES } from '../../app/run/config.ts'
+import { TABLES } from '../../app/trace/tables.ts'
 import { VERSION } from '../process/version.ts'
 import { doctorText, examine } from './doctor-command.ts'
 import { CliFailure, EXIT, type ExitCode, messageOf } from './failure.ts'
@@ -90,7 +91,7 @@ const program = (finish: (code: ExitCode) => void): Command => {
 
   root
     .command('query')
-    .description('Ask a bundle in SQL: tables spans, rows, pages, steps, events.')
+    .description(`Ask a bundle in SQL: tables ${Object.keys(TABLES).join(', ')}.`)
     .argument('<bundle>', 'bundle folder of a run')
     .argument('<sql>', 'one SELECT')
     .option('--format <format>', 'table, json or csv', 'table')

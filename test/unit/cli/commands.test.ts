@@ -119,6 +119,11 @@ describe('dcpscope --help', () => {
     expect(stdout).toMatch(/130 +ended by Ctrl-C/)
   })
 
+  it('names every table that a query can ask for', async () => {
+    const { stdout } = await dcpscope(['query', '--help'])
+    expect(stdout).toContain('tables spans, kernels, rows, pages, steps, events, points.')
+  })
+
   it('is what bare use prints, with exit 2', async () => {
     const { code, stdout } = await dcpscope([])
     expect([code, stdout]).toEqual([2, ''])

@@ -38,7 +38,8 @@ const takes = (schema: z.core.JSONSchema.JSONSchema): string => {
     case 'array': {
       const items = Array.isArray(schema.items) ? undefined : schema.items
       const item = partsOf(items)
-      return item.type === 'object' ? 'a list of objects' : `a list of ${takes(item)}`
+      const most = schema.maxItems === undefined ? '' : ` (at most ${schema.maxItems})`
+      return item.type === 'object' ? `a list of objects${most}` : `a list of ${takes(item)}${most}`
     }
     case 'object':
       return 'an object of text by name'
@@ -93,7 +94,7 @@ const configPage = (): string => {
       '| --- | --- | --- | --- | --- |',
       ...PRESETS.map(presetRow),
     ].join('\n'),
-    'Rules between fields: `dcpSize` divides `tpSize`, and is 1 in `tp` mode; `tpSize` divides `heads`; `interleave` divides\n`pageSize`; `heads * dcpSize / tpSize` is at most 128; captured steps and layers lie within the run;\n`fp8_ds_mla` needs a latent width of 512 and a rope width of 64; `engine.restOfLayer: "model"` needs a preset that is a\nmodel, and reads per rank the projections, shared weights and distinct experts, E(1-(1-k/E)^T) of E with k active, that\nthe T query tokens of a step meet, as the mean over the model\'s layers.',
+    "Rules between fields: `dcpSize` divides `tpSize`, and is 1 in `tp` mode; `tpSize` divides `heads`; `interleave` divides\n`pageSize`; `heads * dcpSize / tpSize` is at most 128; steps and layers that are named lie within the\nrun; `fp32` caches are the CPU's alone, and `engine.graph`, `engine.observer` and `engine.kernelTrace` a GPU's;\n`fp8_ds_mla` needs a latent width of 512 and a rope width of 64; `engine.restOfLayer: \"model\"` needs a preset that is a\nmodel, and reads per rank the projections, shared weights and distinct experts, E(1-(1-k/E)^T) of E with k active, that\nthe T query tokens of a step meet, as the mean over the model's layers.",
     ...Object.entries(schema.properties ?? {}).map(section),
   ]
     .join('\n\n')
