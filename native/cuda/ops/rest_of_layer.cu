@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "cuda/check.h"
+#include "cuda/device.h"
 #include "cuda/ops/block_stamp.h"
 #include "cuda/ops/launch.h"
 #include "cuda/ops/multiply.cuh"
@@ -96,14 +96,6 @@ __global__ void __launch_bounds__(kThreads, 1) restKernel(RestTask task, Plan pl
   stamp.end();
 }
 
-int multiprocessors() {
-  int device = 0;
-  int count = 0;
-  cudaCheck(cudaGetDevice(&device), "current device");
-  cudaCheck(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device), "multiprocessors");
-  return count;
-}
-
 }  // namespace
 
 int64_t restBufferBytes(int64_t bytes) {
@@ -119,7 +111,8 @@ void restOfLayer(const RestTask& task, cudaStream_t stream, Stamp* stamps) {
                   (task.flops + kStepFlops - 1) / kStepFlops};
   cudaCheck(cudaFuncSetAttribute(restKernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes),
             "rest_of_layer");
-  restKernel<<<multiprocessors(), kThreads, kSharedBytes, stream>>>(task, plan, stamps);
+  restKernel<<<deviceAttribute(cudaDevAttrMultiProcessorCount), kThreads, kSharedBytes, stream>>>(task, plan,
+                                                                                                  stamps);
   launched("rest_of_layer");
 }
 

@@ -3,7 +3,7 @@
 
 #include "core/error.h"
 #include "cuda/attention.h"
-#include "cuda/check.h"
+#include "cuda/device.h"
 #include "cuda/portable/schedule.h"
 #include "cuda/portable/tile.cuh"
 #include "cuda/portable/work.h"
@@ -41,14 +41,8 @@ int64_t aligned(int64_t bytes) { return portable::divideUp(bytes, kAlignment) * 
 class PortableAttention final : public Attention {
  public:
   explicit PortableAttention(const AttentionShape& shape) : kernel_(portable::attendKernel(shape)) {
-    int device = 0;
-    int major = 0;
-    int processors = 0;
-    cudaCheck(cudaGetDevice(&device), "device");
-    cudaCheck(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
-              "compute capability");
-    rule(major >= 8, "device", "attention needs a GPU of compute capability 8.0 or newer");
-    cudaCheck(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "multiprocessors");
+    rule(deviceAttribute(cudaDevAttrComputeCapabilityMajor) >= 8, "device",
+         "attention needs a GPU of compute capability 8.0 or newer");
     cudaCheck(cudaFuncSetAttribute(kernel_.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    kernel_.sharedBytes),
               "shared memory of attention");
@@ -59,7 +53,7 @@ class PortableAttention final : public Attention {
 
     const bool sparse = shape.topk > 0;
     work_.shape = shape;
-    work_.blocks = processors * resident;
+    work_.blocks = deviceAttribute(cudaDevAttrMultiProcessorCount) * resident;
     work_.groups = sparse ? shape.requests * shape.qLen : shape.requests;
     work_.rowsPerGroup = sparse ? shape.heads : shape.heads * shape.qLen;
     work_.rows = kernel_.rows;

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "cuda/check.h"
+#include "cuda/device.h"
 #include "cuda/sm90/attention_sm90.h"
 #include "cuda/sm90/compact.h"
 #include "cuda/sm90/kernels.h"
@@ -11,14 +11,6 @@ namespace dcpscope::cuda {
 namespace {
 
 constexpr double kLog2E = 1.44269504088896340736;
-
-int deviceAttribute(cudaDeviceAttr attribute) {
-  int device = 0;
-  int value = 0;
-  cudaCheck(cudaGetDevice(&device), "looking up the device");
-  cudaCheck(cudaDeviceGetAttribute(&value, attribute, device), "reading an attribute of the device");
-  return value;
-}
 
 /** Places pieces of the workspace behind each other; with no memory it only counts. */
 class Pieces {
