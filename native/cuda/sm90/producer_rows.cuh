@@ -1,6 +1,7 @@
 #pragma once
 #include "cuda/sm90/decode_fp8.cuh"
 #include "cuda/sm90/producer.cuh"
+#include "cuda/sm90/row_access.cuh"
 
 /**
  * Brings keys row by row: quantised caches, keys listed one by one, and pages that no box fits. Four warps
@@ -172,18 +173,6 @@ class RowProducer {
     }
   }
 
-  /** Copies 16 bytes, or writes zeros where there is no row. */
-  __device__ static void copy16(uint32_t to, const unsigned char* from, bool some) {
-    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
-                 "r"(some ? 16 : 0)
-                 : "memory");
-  }
-
-  /** Address of 16 bytes of a box: chunk `chunk` of row `row`. */
-  __device__ static uint32_t chunkAt(uint32_t box, int row, int chunk) {
-    return box + row * 128 + ((chunk ^ (row & 7)) << 4);
-  }
-
   template <Part kPart>
   __device__ uint32_t boxAt(int box) const {
     return sharedAddress(shared_.keys[tileOf(kPart)]) + box * kBoxBytes;
@@ -251,25 +240,6 @@ class RowProducer {
     __syncwarp();
     if (lane_ < boxesOf(kPart))
       barrierArrive(sharedAddress(&shared_.full[tileOf(kPart)][boxOf(kPart, lane_)]));
-  }
-
-  __device__ static uint4 read16(uint32_t from) {
-    uint4 v;
-    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                 : "r"(from));
-    return v;
-  }
-
-  __device__ static float readFloat(uint32_t from) {
-    float v;
-    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(from));
-    return v;
-  }
-
-  __device__ static void write16(uint32_t to, uint2 a, uint2 b) {
-    asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a.x), "r"(a.y), "r"(b.x), "r"(b.y)
-                 : "memory");
   }
 
   template <Part kPart>
