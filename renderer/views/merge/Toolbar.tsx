@@ -70,9 +70,8 @@ export const Toolbar = ({ run, captured, capture, row, head }: Props) => {
         onChange={toHead}
       />
       {capture === null ? null : (
-        <span className="merge-note">
-          request {capture.request[row] ?? 0}, query token {capture.qIndex[row] ?? 0}, lse in base{' '}
-          {capture.lseBase}
+        <span className="merge-note" data-testid="merge-note">
+          request {capture.request[row] ?? 0}, query token {capture.qIndex[row] ?? 0}
           {workload.topk === undefined ? '' : `, top-k ${workload.topk}`}, {cache.kvDtype} cache
         </span>
       )}

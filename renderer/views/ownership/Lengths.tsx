@@ -100,7 +100,7 @@ const Sparse = ({ topk, recorded }: Pick<Props, 'recorded'> & { readonly topk: n
       </p>
       {keys.length === 0 || keys.length > MOST_NUMBERS ? null : (
         <p title="Keys that the last query token attends to on each rank, in layer 0">
-          <span>keys in layer 0, by rank</span>
+          <span>keys, layer 0</span>
           <span className="num" data-testid="ownership-attended">
             {keys.map(formatInt).join(' + ')}
           </span>
