@@ -85,6 +85,45 @@ export type ViewName = 'run' | 'timeline' | 'ownership' | 'merge'
 export const showView = (page: Page, view: ViewName): Promise<void> =>
   page.getByTestId(`view-${view}`).click()
 
+/** What `read` gives once it gives the same after further frames of the page, in JSON: nothing moves any more. */
+export const settled = async <T>(page: Page, read: () => Promise<T>): Promise<T> => {
+  let last = await read()
+  await expect
+    .poll(async () => {
+      await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
+      const before = last
+      last = await read()
+      return JSON.stringify(last) === JSON.stringify(before)
+    })
+    .toBe(true)
+  return last
+}
+
+export interface Range {
+  readonly start: number
+  readonly end: number
+}
+
+/** The part of the run that the timeline shows, ns. */
+export const rangeOf = async (page: Page): Promise<Range> => {
+  const range = page.getByTestId('timeline-range')
+  return {
+    start: Number(await range.getAttribute('data-start')),
+    end: Number(await range.getAttribute('data-end')),
+  }
+}
+
+export const span = ({ start, end }: Range): number => end - start
+
+/** Turns the wheel towards the pointer, each time only once the turn before is seen. */
+export const wheelIn = async (page: Page, turns: number): Promise<void> => {
+  for (let i = 0; i < turns; i++) {
+    const before = span(await rangeOf(page))
+    await page.mouse.wheel(0, -300)
+    await expect.poll(async () => span(await rangeOf(page))).toBeLessThan(before)
+  }
+}
+
 /** Starts the default run with the mouse and waits for its end. */
 export const runDefault = async (page: Page): Promise<void> => {
   await waitReady(page, 'engine')

@@ -1,4 +1,4 @@
-import { bundlesOf, field, invoke, stateOf, waitReady } from './desk.ts'
+import { bundlesOf, field, invoke, onlyBundle, query, showView, stateOf, waitReady } from './desk.ts'
 import { expect, test } from './fixture.ts'
 
 test('a wrong configuration shows the path and the rule, and cannot be started', async ({
@@ -28,8 +28,8 @@ test('the configuration is copied as JSON that runs', async ({ desk: { app, page
   expect(await invoke(page, 'startRun', { config: JSON.parse(await copied()) })).toMatchObject({ ok: true })
 })
 
-test('a sparse run over a quantised cache is set up in the form and passes its check', async ({
-  desk: { page },
+test('a sparse run over a quantised cache is set up in the form, passes its check and says what it read', async ({
+  desk: { page, dataDir },
 }) => {
   await waitReady(page, 'engine')
   await field(page, 'cache.kvDtype').selectOption('fp8_ds_mla')
@@ -42,6 +42,20 @@ test('a sparse run over a quantised cache is set up in the form and passes its c
   await expect(page.locator('.figure', { has: page.getByTestId('run-checked-rows') })).toContainText(
     'check passed',
   )
+
+  const keys = await query(
+    onlyBundle(dataDir),
+    'SELECT visible_keys AS keys FROM rows WHERE step = 2 AND layer = 0 AND request = 0 ORDER BY rank',
+  )
+  const attended = keys.map((row) => Number(row.keys))
+  expect(attended.reduce((sum, n) => sum + n, 0)).toBe(64)
+  await showView(page, 'ownership')
+  await expect(page.getByTestId('ownership-sparse')).toContainText('attends to 64 of these tokens at most')
+  await expect(page.getByTestId('ownership-attended')).toHaveText(attended.join(' + '))
+  await showView(page, 'merge')
+  await expect(page.getByTestId('merge-note')).toContainText('top-k 64, fp8_ds_mla cache')
+  for (const [rank, n] of attended.entries())
+    await expect(page.getByTestId(`merge-rank-${rank}`).locator('td').first()).toHaveText(String(n))
 })
 
 test('the rest of a layer is a number of bytes or what the model has', async ({ desk: { page } }) => {
@@ -49,7 +63,7 @@ test('the rest of a layer is a number of bytes or what the model has', async ({ 
   await page.getByTestId('preset').selectOption('deepseek-v3')
   const rest = field(page, 'engine.restOfLayer')
   const row = page.locator('[data-path="engine.restOfLayer"]')
-  await expect(row).toContainText('bytes, 0 is off')
+  await expect(row).toContainText('off')
   await rest.selectOption('model')
   await expect(row).not.toContainText('bytes')
   await expect(page.getByTestId('form-issues')).toHaveCount(0)
@@ -70,7 +84,9 @@ test('what needs a GPU cannot be chosen for the CPU, and a configuration that as
     await expect(page.locator(`[data-path="engine.${key}"]`)).toContainText('needs a GPU')
   }
   await page.getByTestId('import-config').click()
-  await page.getByLabel('Configuration as JSON').fill('{"engine":{"device":"cpu","graph":true}}')
+  await page
+    .getByRole('textbox', { name: 'Configuration as JSON' })
+    .fill('{"engine":{"device":"cpu","graph":true}}')
   await page.getByRole('button', { name: 'Use it' }).click()
   await expect(page.locator('[data-path="engine.graph"]').getByRole('alert')).toContainText('needs a GPU')
   await field(page, 'engine.graph').click()

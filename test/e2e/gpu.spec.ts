@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ElectronApplication, Locator, Page } from 'playwright'
 import { lanesOf, laneTop } from '../../renderer/views/timeline/lanes.ts'
-import { field, showView, stateOf, waitReady } from './desk.ts'
+import { field, showView, stateOf, waitReady, wheelIn } from './desk.ts'
 import { expect, test } from './fixture.ts'
 import { EMULATED, RANKS, STEPS, writeGpuBundle } from './gpu-bundle.ts'
 import { launch } from './launch.ts'
@@ -91,7 +91,7 @@ test('the cards of spans and of a graph replay say what is emulated, and a copy 
     await expect(card).toContainText('graph_replay')
     await page.mouse.move(x, y)
 
-    for (let i = 0; i < 7; i++) await page.mouse.wheel(0, -300)
+    await wheelIn(page, 7)
     await page.mouse.click(x, y)
     const span = page.getByTestId('inspector').getByRole('region', { name: 'Span' })
     await expect(rowOf(span, 'stage')).toContainText('decode_attn')

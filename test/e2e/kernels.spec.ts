@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright'
 import { kernelTop, lanesOf, laneTop } from '../../renderer/views/timeline/lanes.ts'
-import { showView, waitReady } from './desk.ts'
+import { showView, waitReady, wheelIn } from './desk.ts'
 import { expect, test } from './fixture.ts'
 import { KERNEL, KERNEL_STEP, RANKS, STEPS, writeGpuBundle } from './gpu-bundle.ts'
 import { launch } from './launch.ts'
@@ -69,7 +69,7 @@ test('the recorded kernels of a step lie in a lane under their rank, with name, 
     // Layer 2 of the step, in the middle of its attention.
     const x = box.x + xOf(KERNEL_STEP * 1_000_000 + 2 * 100_000 + 30_000)
     await page.mouse.move(x, box.y + y)
-    for (let i = 0; i < 14; i++) await page.mouse.wheel(0, -300)
+    await wheelIn(page, 14)
     const card = page.getByTestId('timeline-card')
     await page.mouse.move(x + 1, box.y + y)
     await expect(card).toContainText('attend')

@@ -1,7 +1,7 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright'
-import { runDefault, showView, type ViewName } from './desk.ts'
+import { runDefault, settled, showView, type ViewName } from './desk.ts'
 import { expect, test } from './fixture.ts'
 
 const FOLDER = join(__dirname, '..', '..', 'test-results', 'screens')
@@ -40,8 +40,8 @@ for (const [width, height] of SIZES)
         await showView(page, view)
         // What loads on its own has loaded when the picture no longer changes.
         await expect(page.locator('main')).toBeVisible()
-        await page.waitForTimeout(800)
-        await page.screenshot({ path: join(FOLDER, `${view}-${theme}-${width}.png`) })
+        const picture = await settled(page, async () => (await page.screenshot()).toString('base64'))
+        writeFileSync(join(FOLDER, `${view}-${theme}-${width}.png`), picture, 'base64')
         const overflow = await page.evaluate(
           'document.documentElement.scrollWidth > innerWidth || document.documentElement.scrollHeight > innerHeight',
         )

@@ -1,7 +1,20 @@
 import type { Locator, Page } from 'playwright'
 import { formatBytes, formatInt, formatNs } from '../../renderer/drawing/format.ts'
 import { type Lanes, lanesOf, laneTop } from '../../renderer/views/timeline/lanes.ts'
-import { field, onlyBundle, query, type Row, runDefault, showView, waitReady } from './desk.ts'
+import {
+  field,
+  onlyBundle,
+  query,
+  type Range,
+  type Row,
+  rangeOf,
+  runDefault,
+  settled,
+  showView,
+  span,
+  waitReady,
+  wheelIn,
+} from './desk.ts'
 import { expect, test } from './fixture.ts'
 
 const RANKS = 4
@@ -21,21 +34,6 @@ const plotOf = async (page: Page): Promise<Plot> => {
   return { left: box.x + lanes.labelWidth, width: box.width - lanes.labelWidth, top: box.y, lanes }
 }
 
-interface Range {
-  readonly start: number
-  readonly end: number
-}
-
-const rangeOf = async (page: Page): Promise<Range> => {
-  const range = page.getByTestId('timeline-range')
-  return {
-    start: Number(await range.getAttribute('data-start')),
-    end: Number(await range.getAttribute('data-end')),
-  }
-}
-
-const span = ({ start, end }: Range): number => end - start
-
 const xOf = (ns: number, range: Range, plot: Plot): number =>
   plot.left + ((ns - range.start) / span(range)) * plot.width
 
@@ -50,8 +48,7 @@ const zoomTo = async (page: Page, row: Row): Promise<{ x: number; y: number }> =
     const x = xOf(middleOf(row), range, plot)
     await page.mouse.move(x, y)
     if ((Number(row.dur_ns) / span(range)) * plot.width > 60) return { x, y }
-    await page.mouse.wheel(0, -300)
-    await expect.poll(async () => span(await rangeOf(page))).toBeLessThan(span(range))
+    await wheelIn(page, 1)
   }
   throw new Error('the wheel did not reach the span')
 }
@@ -126,12 +123,12 @@ test('a click on a span selects its step and rank everywhere', async ({ desk: { 
 test('drag and A D pan, W S zoom, 0 fits and Backspace goes back', async ({ desk: { page } }) => {
   await runDefault(page)
   await showView(page, 'timeline')
-  const whole = await rangeOf(page)
+  await expect(page.getByTestId('timeline-canvas')).toBeVisible()
+  const whole = await settled(page, () => rangeOf(page))
   const press = async (key: string): Promise<Range> => {
     await page.keyboard.press(key)
     // A tap moves on for as long as the key was down, which is over with the next frames.
-    await page.waitForTimeout(100)
-    return rangeOf(page)
+    return settled(page, () => rangeOf(page))
   }
   const zoomed = await press('KeyW')
   expect(span(zoomed)).toBeLessThan(span(whole))
@@ -144,7 +141,7 @@ test('drag and A D pan, W S zoom, 0 fits and Backspace goes back', async ({ desk
   await page.mouse.down()
   await page.mouse.move(plot.left + 250, y, { steps: 5 })
   await page.mouse.up()
-  const dragged = await rangeOf(page)
+  const dragged = await settled(page, () => rangeOf(page))
   expect(span(dragged)).toBeCloseTo(span(near), 3)
   expect((dragged.start - near.start) / ((150 / plot.width) * span(near))).toBeCloseTo(1, 1)
 
@@ -174,8 +171,11 @@ test('a live run grows, is followed, and stays where a drag has put it', async (
   await page.mouse.move(plot.left + 500, y, { steps: 4 })
   await page.mouse.up()
   await expect(page.getByTestId('timeline-follow')).toHaveAttribute('aria-pressed', 'false')
-  const held = await rangeOf(page)
-  await page.waitForTimeout(1500)
+  const held = await settled(page, () => rangeOf(page))
+  const lastStep = async (): Promise<number> =>
+    Number(await page.getByTestId('step-range').getAttribute('max'))
+  const seen = await lastStep()
+  await expect.poll(lastStep).toBeGreaterThan(seen)
   expect(await rangeOf(page)).toEqual(held)
   await page.getByTestId('timeline-follow').click()
   await expect.poll(async () => (await rangeOf(page)).end).toBeGreaterThan(held.end)
