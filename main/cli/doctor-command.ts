@@ -61,7 +61,9 @@ const missingForCuda = (distDir: string, cuda: EngineReport, gpus: readonly Gpu[
   return [
     ...(built
       ? []
-      : [`nvcc (the CUDA toolkit), for the CUDA engine: install it, then run "${buildCommand()}"`]),
+      : [
+          `the CUDA engine, which is not built: install nvcc (the CUDA toolkit) where it is missing, then run "${buildCommand()}"`,
+        ]),
     ...(gpus.length > 0 ? [] : ['an NVIDIA GPU with its driver, for the CUDA engine']),
     ...(built && gpus.length > 0 && !cuda.available ? [`CUDA engine: ${cuda.reason}`] : []),
   ]

@@ -13,6 +13,10 @@ npm run bench -- gpu [--filter PARTS] [--portable] [--json FILE] [--input FILE]
 --json FILE     writes the JSON document there as well
 --input FILE    what dcpscope_gpu_bench printed on another machine, - for standard input; nothing runs here`
 
+/** In the pack for servers there is no npm. */
+const BUILDER = existsSync(new URL('../../build.sh', import.meta.url))
+  ? './build.sh --tests'
+  : 'npm run bench -- gpu'
 const PROGRAM = fileURLToPath(new URL('../../build/cuda/dcpscope_gpu_bench', import.meta.url))
 const BEST = JSON.parse(readFileSync(new URL('h200-best.json', import.meta.url), 'utf8'))
 
@@ -57,7 +61,7 @@ const hasParts = (shape, filter) => {
 
 /** Lines of the benchmark, which takes a minute or so. */
 const measured = (filter, portable) => {
-  if (!existsSync(PROGRAM)) end(`${PROGRAM} is missing; npm run bench -- gpu builds it`, 3)
+  if (!existsSync(PROGRAM)) end(`${PROGRAM} is missing; ${BUILDER} builds it`, 3)
   const args = [...argumentsOf(filter), ...(portable ? ['--portable'] : [])]
   const { status, signal, stdout, stderr } = spawnSync(PROGRAM, args, {
     encoding: 'utf8',

@@ -18,7 +18,7 @@ describe('doctor where nothing is built', () => {
     expect(missing).toMatch(/^Electron, for the window/m)
     if (process.platform === 'linux')
       expect(missing).toContain(
-        'nvcc (the CUDA toolkit), for the CUDA engine: install it, then run "npm run build"',
+        'the CUDA engine, which is not built: install nvcc (the CUDA toolkit) where it is missing, then run "npm run build"',
       )
   })
 

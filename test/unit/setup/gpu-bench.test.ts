@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -127,6 +127,20 @@ describe('the benchmark of the GPU kernels', () => {
     expect(code).toBe(3)
     expect(err.trim().split('\n')).toHaveLength(1)
     expect(joined([], '--nonsense').code).toBe(2)
+  })
+
+  it('names the command that builds it, in a checkout and in the pack for servers', () => {
+    const root = join(folder, 'checkout')
+    cpSync('test/bench', join(root, 'test', 'bench'), { recursive: true })
+    const bare = () => {
+      const program = join(root, 'test', 'bench', 'gpu.bench.mjs')
+      const { status, stderr } = spawnSync(process.execPath, [program], { encoding: 'utf8' })
+      return [status, stderr.replace(root, 'ROOT')]
+    }
+    const missing = 'dcpscope: ROOT/build/cuda/dcpscope_gpu_bench is missing;'
+    expect(bare()).toEqual([3, `${missing} npm run bench -- gpu builds it\n`])
+    writeFileSync(join(root, 'build.sh'), '')
+    expect(bare()).toEqual([3, `${missing} ./build.sh --tests builds it\n`])
   })
 
   it('says in one line what is wrong with input or output', () => {
