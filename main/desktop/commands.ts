@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { type CommandResult, type DesktopCommand, desktopCommands } from '../../app/protocol/desktop.ts'
 import type { RunConfig } from '../../app/run/config.ts'
-import { parseRunConfig } from '../../app/run/parse.ts'
+import { type ConfigIssue, issueText, parseRunConfig } from '../../app/run/parse.ts'
 import { unsupported } from '../../app/run/support.ts'
 import { makeFolder } from '../process/make-folder.ts'
 import { runIdOf } from '../process/run-id.ts'
@@ -103,6 +103,12 @@ export const openBundle = async (
 
 type Runnable = { readonly ok: true; readonly config: RunConfig } | Extract<CommandResult, { ok: false }>
 
+/** The first thing that keeps a configuration from running, for where there is no list of all. */
+const refusalText = ([first, ...others]: readonly ConfigIssue[]): string =>
+  first === undefined
+    ? 'This configuration cannot run.'
+    : `This configuration cannot run: ${issueText(first)}${others.length === 0 ? '' : `, and ${others.length} more`}.`
+
 /** The configuration with its defaults, or why the engine of this machine cannot run it. */
 const runnable = ({ supervisor }: CommandServices, given: unknown): Runnable => {
   const parsed = parseRunConfig(given)
@@ -110,7 +116,7 @@ const runnable = ({ supervisor }: CommandServices, given: unknown): Runnable => 
   const issues = parsed.ok ? unsupported(parsed.config, cuda) : parsed.issues
   return parsed.ok && issues.length === 0
     ? { ok: true, config: parsed.config }
-    : { ok: false, message: 'This configuration cannot run.', issues: [...issues] }
+    : { ok: false, message: refusalText(issues), issues: [...issues] }
 }
 
 const startRun = async (

@@ -107,6 +107,18 @@ describe('startRun', () => {
     expect(started).toEqual([])
   })
 
+  it('names the first reason in its sentence, and counts the others', async () => {
+    const { send } = services()
+    const refused = async (config: unknown): Promise<string> => {
+      const result = await send({ command: 'startRun', params: { config } })
+      return result.ok ? '' : result.message
+    }
+    expect(await refused({ parallel: { comm: 'p2p' } })).toBe(
+      "This configuration cannot run: parallel.comm: the p2p transport is not supported by this version's engine.",
+    )
+    expect(await refused({ parallel: { comm: 'p2p' }, model: { kvHeads: 2 } })).toMatch(/, and 1 more\.$/)
+  })
+
   it('says so when the folder of runs cannot be made', async () => {
     const { send, started } = services()
     const result = await send({ command: 'startRun', params: { config: {} } })
