@@ -74,6 +74,9 @@ test('the recorded kernels of a step lie in a lane under their rank, with name, 
     await page.mouse.move(x + 1, box.y + y)
     await expect(card).toContainText('attend')
     await expect(card).toContainText('384 × 1 × 1')
+    const place = await card.boundingBox()
+    expect(place?.y).toBeGreaterThanOrEqual(box.y)
+    expect((place?.y ?? 0) + (place?.height ?? 0)).toBeLessThanOrEqual(box.y + box.height)
 
     await page.mouse.click(x, box.y + y)
     const kernel = page.getByTestId('inspector').getByRole('region', { name: 'Kernel' })
