@@ -1,12 +1,10 @@
 #pragma once
 #include <cstdint>
 
+#include "cuda/words.cuh"
+
 /** Instructions of sm_80 that C++ has no words for. Shared memory addresses are 32 bits. */
 namespace dcpscope::cuda::portable {
-
-__device__ inline uint32_t sharedAddress(const void* pointer) {
-  return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
-}
 
 /** Copies 16 bytes to shared memory in the background; zeros instead, reading nothing, unless `valid`. */
 __device__ inline void copyAsync(uint32_t to, const void* from, bool valid) {
@@ -48,13 +46,6 @@ __device__ inline void multiplyAdd(float (&sum)[4], const uint32_t (&a)[4], uint
       "{%0,%1,%2,%3};"
       : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-
-/** Two floats as bf16, rounded to nearest even; `low` in the lower half. */
-__device__ inline uint32_t packBf16(float low, float high) {
-  uint32_t packed;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
-  return packed;
 }
 
 }  // namespace dcpscope::cuda::portable

@@ -3,12 +3,10 @@
 
 #include <cstdint>
 
+#include "cuda/words.cuh"
+
 /** Barriers in shared memory and bulk copies into it (sm_90). Addresses are 32-bit shared-memory ones. */
 namespace dcpscope::cuda {
-
-__device__ inline uint32_t sharedAddress(const void* p) {
-  return static_cast<uint32_t>(__cvta_generic_to_shared(p));
-}
 
 __device__ inline void barrierInit(uint32_t barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals));
