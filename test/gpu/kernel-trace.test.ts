@@ -3,8 +3,9 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { EngineConfig } from '../../app/run/engine-config.ts'
 import { EVENT_KINDS, STAGES, type Stage } from '../../app/trace/stages.ts'
-import { addon, column, type Finished, finish, rowsOf, smallConfig } from '../native/engine.ts'
+import { addon, column, type Finished, finish, rowsOf } from '../native/engine.ts'
 import { configFile, dcpscope, freshFolder, manifestOf, query } from '../unit/cli/dcpscope.ts'
+import { gpuConfig } from './config.ts'
 import { skipReason } from './program.ts'
 
 const SUITE = 'the tests of recorded kernels on a GPU'
@@ -16,15 +17,7 @@ const STEPS = 5
 const RECORDED = [1, 4]
 
 const onGpu = (over: Partial<EngineConfig> = {}): EngineConfig =>
-  smallConfig({
-    device: 'cuda',
-    kvDtype: 'bf16',
-    ranks: 4,
-    heads: 16,
-    kvLoraRank: 512,
-    ropeDim: 64,
-    softmaxScale: 0.07,
-    pageSize: 64,
+  gpuConfig({
     contextLens: [0, 1, 65, 130, 5000],
     steps: STEPS,
     kernelSteps: RECORDED,

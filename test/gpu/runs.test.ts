@@ -10,11 +10,11 @@ import {
   type Finished,
   finish,
   rowsOf,
-  smallConfig,
   tensorOf,
   thrown,
   valuesOf,
 } from '../native/engine.ts'
+import { gpuConfig } from './config.ts'
 import { skipReason } from './program.ts'
 
 const SUITE = 'the tests of whole runs on a GPU'
@@ -25,15 +25,7 @@ const STEPS = 3
 const CONTEXTS = [0, 1, 3, 31, 63, 64, 65, 130, 5000]
 
 const onGpu = (over: Partial<EngineConfig> = {}): EngineConfig =>
-  smallConfig({
-    device: 'cuda',
-    kvDtype: 'bf16',
-    ranks: 4,
-    heads: 16,
-    kvLoraRank: 512,
-    ropeDim: 64,
-    softmaxScale: 0.07,
-    pageSize: 64,
+  gpuConfig({
     contextLens: CONTEXTS,
     shuffledPages: true,
     steps: STEPS,

@@ -10,8 +10,8 @@
 
 #include "cuda/attention.h"
 #include "cuda/check.h"
-#include "cuda/ops/probe.h"
 #include "cuda/tests/bench_ceilings.h"
+#include "cuda/tests/probe.h"
 #include "cuda/tests/random_data.h"
 
 /**

@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include "cuda/ops/probe.h"
 #include "cuda/ops/rest_of_layer.h"
 #include "cuda/tests/ops_bench.h"
+#include "cuda/tests/probe.h"
 #include "cuda/tests/suites.h"
 
 namespace dcpscope::cuda::tests {

@@ -10,6 +10,7 @@ import { FIRST_LOOK, type Look, toggledMark, toggledStage } from '../../../rende
 import { itemOfSpan, neighbourSql, onlyNumber } from '../../../renderer/views/timeline/span-search.ts'
 import type { SpanTile } from '../../../renderer/views/timeline/tiles.ts'
 import { jumpedLook, shownRange, undoneLook, zoomedLook } from '../../../renderer/views/timeline/use-range.ts'
+import { NO_ITEMS } from './no-items.ts'
 
 const WHOLE = { startNs: 0, endNs: 1e9 }
 
@@ -90,19 +91,6 @@ describe('the lanes', () => {
     )
   })
 })
-
-const NO_ITEMS: SpanTile['outer'] = {
-  rank: new Int32Array(),
-  start: new Float64Array(),
-  dur: new Float64Array(),
-  busy: new Float64Array(),
-  wait: new Float64Array(),
-  stage: new Uint8Array(),
-  step: new Int32Array(),
-  layer: new Int32Array(),
-  count: new Int32Array(),
-  sources: new Uint8Array(),
-}
 
 /** Items of rank 0 as [start, dur, layer, count]. */
 const tileOf = (items: readonly (readonly [number, number, number, number])[]): SpanTile => ({

@@ -27,25 +27,13 @@ import {
   tileSpanNs,
   tilesOver,
 } from '../../../renderer/views/timeline/tiles.ts'
+import { NO_ITEMS } from './no-items.ts'
 
 const WHOLE: TimeRange = { startNs: 0, endNs: 1e9 }
 
 const ranges = fc
   .tuple(fc.double({ min: 0, max: 1e9, noNaN: true }), fc.double({ min: MIN_SPAN_NS, max: 1e9, noNaN: true }))
   .map(([startNs, span]) => clampedRange({ startNs, endNs: startNs + span }, WHOLE))
-
-const NO_ITEMS: SpanTile['outer'] = {
-  rank: new Int32Array(),
-  start: new Float64Array(),
-  dur: new Float64Array(),
-  busy: new Float64Array(),
-  wait: new Float64Array(),
-  stage: new Uint8Array(),
-  step: new Int32Array(),
-  layer: new Int32Array(),
-  count: new Int32Array(),
-  sources: new Uint8Array(),
-}
 
 /** A tile of spans given as rank, start, duration, stage; sorted as the store sorts. */
 const tileOf = (

@@ -3,8 +3,8 @@
 #include <functional>
 
 #include "cuda/check.h"
-#include "cuda/ops/probe.h"
 #include "cuda/ops/rest_of_layer.h"
+#include "cuda/tests/probe.h"
 
 namespace dcpscope::cuda {
 namespace {
