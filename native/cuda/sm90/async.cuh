@@ -78,6 +78,14 @@ __device__ inline void copyBox(uint32_t to, const CUtensorMap* map, int column, 
       : "memory");
 }
 
+/** A contiguous piece of global memory, a multiple of 16 bytes. */
+__device__ inline void copyBytes(uint32_t to, const void* from, uint32_t bytes, uint32_t barrier) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+      "l"(from), "r"(bytes), "r"(barrier)
+      : "memory");
+}
+
 /** Lets the next kernel of the stream get ready beside this one, and waits for the end of the one before. */
 __device__ inline void allowNext() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
 __device__ inline void awaitPrevious() { asm volatile("griddepcontrol.wait;" ::: "memory"); }

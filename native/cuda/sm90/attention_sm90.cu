@@ -5,6 +5,7 @@
 #include "cuda/sm90/attention_sm90.h"
 #include "cuda/sm90/compact.h"
 #include "cuda/sm90/kernels.h"
+#include "cuda/sm90/row_finder.cuh"
 #include "cuda/sm90/tensor_map.h"
 
 namespace dcpscope::cuda {
@@ -44,6 +45,11 @@ struct Workspace {
   int64_t bytes;
 };
 
+/** Whether pageInverse() serves 2^24 keys. */
+bool pageCanBeFound(int pageSize) {
+  return pageSize <= 128 || std::has_single_bit(static_cast<unsigned>(pageSize));
+}
+
 bool boxesFit(int pageSize) { return pageSize % kTile == 0 || (kTile % pageSize == 0 && pageSize >= 8); }
 
 class Sm90Attention : public Attention {
@@ -54,7 +60,7 @@ class Sm90Attention : public Attention {
         planned_(sparse_ ? shape.requests * shape.qLen : shape.requests),
         rows_(sparse_ ? shape.heads : shape.qLen * shape.heads),
         rowBlocks_((rows_ + kRows - 1) / kRows),
-        parts_(std::max(deviceAttribute(cudaDevAttrMultiProcessorCount) / rowBlocks_, 1)) {}
+        parts_(std::clamp(deviceAttribute(cudaDevAttrMultiProcessorCount) / rowBlocks_, 1, kMostParts)) {}
 
   const char* name() const override { return "sm90"; }
 
@@ -78,9 +84,7 @@ class Sm90Attention : public Attention {
     args.heads = shape_.heads;
     args.rowBlocks = rowBlocks_;
     args.pageSize = shape_.pageSize;
-    args.pageShift = std::has_single_bit(static_cast<unsigned>(shape_.pageSize))
-                         ? std::countr_zero(static_cast<unsigned>(shape_.pageSize))
-                         : -1;
+    args.pageInverse = pageInverse(shape_.pageSize);
     args.scoreScale = static_cast<float>(inputs.softmaxScale * inputs.kvScale * kLog2E);
     args.outScale = inputs.kvScale;
     args.outFp32 = shape_.outFp32;
@@ -131,7 +135,7 @@ class Sm90Attention : public Attention {
 
 bool sm90Can(const AttentionShape& shape) {
   return deviceAttribute(cudaDevAttrComputeCapabilityMajor) == 9 && shape.keyDim == kKeyDim &&
-         shape.valueDim == kValueDim && shape.kvType != KvType::fp32;
+         shape.valueDim == kValueDim && shape.kvType != KvType::fp32 && pageCanBeFound(shape.pageSize);
 }
 
 std::unique_ptr<Attention> createSm90(const AttentionShape& shape) {

@@ -33,32 +33,56 @@ __device__ inline int64_t splitSlot(const KernelArgs& args, int part, int reques
   return static_cast<int64_t>(2 * part + which) * args.rowBlocks + rowBlock;
 }
 
+/**
+ * A partial is 64 rows of 512 columns as the accumulators hold them, so that a warp stores and loads whole
+ * lines: [16 rows of a warp: 4][half of the columns: 2][8 columns: 32][lane: 32] of four values, two columns
+ * of the lane's first row and of its second. What one warp loads at once is a unit.
+ */
+constexpr int kUnitsPerGroup = 2 * kHalf / 8;
+constexpr int kGroupRows = 16;
+constexpr uint32_t kUnitBytes = 32 * sizeof(float4);
+__device__ inline float4* unitsOf(const KernelArgs& args, int64_t slot) {
+  return reinterpret_cast<float4*>(args.splitOut + slot * kRows * kValueDim);
+}
+
+/** Writes the thread's half of the columns of a segment that others have parts of as well; `rows` are in use.
+ */
+__device__ inline void writePartial(const KernelArgs& args, int64_t slot, int rows, int half,
+                                    const Fragment& at, const Accumulator<256>& out, const float (&factor)[2],
+                                    const float (&lse)[2]) {
+  if (at.warp * kGroupRows >= rows) return;
+  float4* to = unitsOf(args, slot) + (at.warp * kUnitsPerGroup + half * kUnitsPerGroup / 2) * 32 + at.lane;
+#pragma unroll
+  for (int i = 0; i < 32; ++i)
+    to[i * 32] = make_float4(out.v[4 * i] * factor[0], out.v[4 * i + 1] * factor[0],
+                             out.v[4 * i + 2] * factor[1], out.v[4 * i + 3] * factor[1]);
+  if (half == 0) publish(args.splitLse + slot * kRows, lse, at);
+}
+
 /** Writes one half of the columns of a finished segment: `total` and `top` are of the thread's two rows. */
 __device__ inline void writeSegment(const KernelArgs& args, const Segment& segment, int part, int rowBlock,
                                     int half, const Fragment& at, const Accumulator<256>& out,
                                     const float (&total)[2], const float (&top)[2]) {
-  const int64_t slot = segment.whole ? 0 : splitSlot(args, part, segment.request, rowBlock);
+  float factor[2];
+  float lse[2];
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
-    const int inBlock = at.row + 8 * r;
-    const int row = rowBlock * kRows + inBlock;
+    const bool none = total[r] == 0;
+    factor[r] = none ? 0 : 1 / total[r];
+    lse[r] = none ? -INFINITY : top[r] + log2f(total[r]);
+  }
+  if (!segment.whole)
+    return writePartial(args, splitSlot(args, part, segment.request, rowBlock), args.rows - rowBlock * kRows,
+                        half, at, out, factor, lse);
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    const int row = rowBlock * kRows + at.row + 8 * r;
     if (row >= args.rows) continue;
     const bool none = total[r] == 0;
-    const float factor = none ? 0 : 1 / total[r];
-    float lse = none ? -INFINITY : top[r] + log2f(total[r]);
-    if (!segment.whole) {
-      float* to = args.splitOut + (slot * kRows + inBlock) * kValueDim + half * kHalf + at.column;
-#pragma unroll
-      for (int i = 0; i < 32; ++i)
-        *reinterpret_cast<float2*>(to + 8 * i) =
-            make_float2(out.v[4 * i + 2 * r] * factor, out.v[4 * i + 2 * r + 1] * factor);
-      if (half == 0 && at.column == 0) args.splitLse[slot * kRows + inBlock] = lse;
-      continue;
-    }
     const int64_t to = static_cast<int64_t>(segment.request) * args.rows + row;
     float filler = 0;
-    if (none && !emptyRow(args.inputs.emptyRow, filler, lse)) continue;
-    const float outFactor = factor * args.outScale;
+    if (none && !emptyRow(args.inputs.emptyRow, filler, lse[r])) continue;
+    const float outFactor = factor[r] * args.outScale;
     const int64_t first = to * kValueDim + half * kHalf + at.column;
 #pragma unroll
     for (int i = 0; i < 32; ++i) {
@@ -66,7 +90,7 @@ __device__ inline void writeSegment(const KernelArgs& args, const Segment& segme
       const float b = none ? filler : out.v[4 * i + 2 * r + 1] * outFactor;
       writePair(args, first + 8 * i, a, b);
     }
-    if (half == 0 && at.column == 0) args.inputs.lse[to] = none ? lse : lseIn(args, lse);
+    if (half == 0 && at.column == 0) args.inputs.lse[to] = none ? lse[r] : lseIn(args, lse[r]);
   }
 }
 
@@ -92,92 +116,103 @@ __device__ inline void awaitParts(const KernelArgs& args, int request, int rowBl
 }
 
 constexpr int kConsumerWarps = kConsumers / 32;
-/** What a warp merges at a time: a quarter of a row. */
-constexpr int kUnitColumns = 128;
-constexpr int kUnitsPerRow = kValueDim / kUnitColumns;
 /** Parts that can share a request: one for each multiprocessor of any GPU that this kernel runs on. */
-constexpr int kMostParts = 256;
-/** Loads that a thread of the combine keeps under way. */
-constexpr int kLoads = 16;
+constexpr int kMostParts = 136;
+/** A share is at most one unit larger than a part's even share of the units. */
+constexpr int kMostUnits = kRows / kGroupRows * kUnitsPerGroup + kMostParts;
 
-/** Memory of a combine. */
+/** Memory of a combine, in place of queries and keys. */
 struct CombineMemory {
+  /** Units of a share, of one part after the other. */
+  float4 units[kMostUnits * 32];
   /** Of each row of a share, for each part: its lse, then its weight. */
-  float weight[kRows + 2 * kMostParts];
+  float weight[2 * kGroupRows * (kMostParts | 1)];
   float most[kRows];
   float total[kRows];
-  /** Sums of warps that share a unit. */
-  float4 value[kConsumerWarps][32];
 };
+static_assert(sizeof(CombineMemory) <= offsetof(SharedMemory, top));
 
 /** Merges the partials of one request's block of rows; each part that holds some takes a share of the units.
  */
 class Combine {
  public:
-  __device__ Combine(const KernelArgs& args, CombineMemory& memory, int request, int rowBlock, int warp,
-                     int lane)
+  __device__ Combine(const KernelArgs& args, CombineMemory& memory, uint32_t arrived, int request,
+                     int rowBlock, int part, int warp, int lane)
       : args_(args),
         memory_(memory),
+        arrived_(arrived),
         request_(request),
         rowBlock_(rowBlock),
         warp_(warp),
         lane_(lane),
         first_(args.plan.firstPart[request]),
         parts_(args.plan.lastPart[request] - first_ + 1),
-        firstSlot_(splitSlot(args, first_, request, rowBlock)) {}
-
-  /** The share of part `part`. All consumers call this together. */
-  __device__ void run(int part) {
-    const int units = min(kRows, args_.rows - rowBlock_ * kRows) * kUnitsPerRow;
+        stride_(parts_ | 1) {
+    const int rows = min(kRows, args.rows - rowBlock * kRows);
+    const int units = (rows + kGroupRows - 1) / kGroupRows * kUnitsPerGroup;
     begin_ = units * (part - first_) / parts_;
     end_ = units * (part - first_ + 1) / parts_;
-    firstRow_ = begin_ / kUnitsPerRow;
-    if (begin_ == end_) return;
-    weigh((end_ + kUnitsPerRow - 1) / kUnitsPerRow - firstRow_);
-    if (parts_ <= 2)
-      mergeUnits<2>();
-    else if (parts_ <= 4)
-      mergeUnits<4>();
-    else if (parts_ <= 8)
-      mergeUnits<8>();
-    else if (end_ - begin_ > kConsumerWarps / 2)
-      mergeUnits<16>();
-    else
-      mergeTogether();
+    firstRow_ = begin_ / kUnitsPerGroup * kGroupRows;
+  }
+
+  /** Waits for the partials of all parts and enqueues the copies of the share. One warp calls this. */
+  __device__ void bring() const {
+    if (lane_ == 0) {
+      awaitParts(args_, request_, rowBlock_);
+      barrierExpect(arrived_, parts_ * (end_ - begin_) * kUnitBytes);
+    }
+    __syncwarp();
+    // Others wrote the partials, and these warps the memory, by ordinary stores.
+    asm volatile("fence.proxy.async;" ::: "memory");
+    const uint32_t bytes = (end_ - begin_) * kUnitBytes;
+    if (bytes == 0) return;
+    for (int i = lane_; i < parts_; i += 32)
+      copyBytes(sharedAddress(memory_.units) + i * bytes, unitsOf(args_, slotOf(i)) + begin_ * 32, bytes,
+                arrived_);
+  }
+
+  /** Merges the share once it has arrived. All consumers call this together. */
+  __device__ void merge(uint32_t parity) {
+    const int units = end_ - begin_;
+    if (units == 0) return;
+    weigh();
+    barrierWait(arrived_, parity);
+    // Warps beyond the units share a unit's parts, and what they found goes where their first part lay.
+    const int team = units > kConsumerWarps / 2 ? 1 : units > 2 ? 2 : units > 1 ? 4 : 8;
+    const int member = warp_ % team;
+    for (int unit = warp_ / team; unit < units; unit += kConsumerWarps / team) {
+      float4 sum = sumOf(unit, member, team);
+      if (team > 1) {
+        if (member > 0 && member < parts_) *unitAt(member, unit) = sum;
+        namedSync(kConsumersMeet, kConsumers);
+        if (member > 0) break;
+        for (int i = 1; i < team && i < parts_; ++i) add(sum, 1, 1, *unitAt(i, unit));
+      }
+      const int row = rowOf(unit);
+      write(unit, row, sum.x, sum.y);
+      write(unit, row + 8, sum.z, sum.w);
+    }
+    if (team > 1 && warp_ / team >= units) namedSync(kConsumersMeet, kConsumers);
   }
 
  private:
-  /** Row of the partials of the i-th part. */
-  __device__ int64_t slotRow(int i, int row) const {
-    const int64_t slot =
-        i == 0 ? firstSlot_ : static_cast<int64_t>(2 * (first_ + i)) * args_.rowBlocks + rowBlock_;
-    return slot * kRows + row;
+  /** Slot of the partial of the i-th part: only the first one can have begun another request before. */
+  __device__ int64_t slotOf(int i) const {
+    return i == 0 ? splitSlot(args_, first_, request_, rowBlock_)
+                  : static_cast<int64_t>(2 * (first_ + i)) * args_.rowBlocks + rowBlock_;
   }
 
-  __device__ float4 load(int i, int unit) const {
-    const int column = unit % kUnitsPerRow * kUnitColumns + lane_ * 4;
-    return __ldcg(reinterpret_cast<const float4*>(args_.splitOut +
-                                                  slotRow(i, unit / kUnitsPerRow) * kValueDim + column));
-  }
-
-  __device__ float weightOf(int i, int unit) const {
-    return memory_.weight[(unit / kUnitsPerRow - firstRow_) * parts_ + i];
-  }
-
-  __device__ static void add(float4& sum, float weight, const float4& v) {
-    sum.x += weight * v.x;
-    sum.y += weight * v.y;
-    sum.z += weight * v.z;
-    sum.w += weight * v.w;
-  }
-
-  /** Weights of the parts of `rows` rows against the largest lse of each, and their sums. */
-  __device__ void weigh(int rows) {
-    for (int entry = warp_ * 32 + lane_; entry < rows * parts_; entry += kConsumers)
-      memory_.weight[entry] = __ldcg(args_.splitLse + slotRow(entry % parts_, firstRow_ + entry / parts_));
+  /** Weights of the parts of the share's rows against the largest lse of each, and their sums. */
+  __device__ void weigh() {
+    const int rows = (end_ - 1) / kUnitsPerGroup * kGroupRows + kGroupRows - firstRow_;
+    for (int entry = warp_ * 32 + lane_; entry < rows * parts_; entry += kConsumers) {
+      const int part = entry / rows;
+      const int row = entry % rows;
+      memory_.weight[row * stride_ + part] = __ldcg(args_.splitLse + slotOf(part) * kRows + firstRow_ + row);
+    }
     namedSync(kConsumersMeet, kConsumers);
     for (int row = warp_; row < rows; row += kConsumerWarps) {
-      float* weights = memory_.weight + row * parts_;
+      float* weights = memory_.weight + row * stride_;
       float most = -INFINITY;
       for (int i = lane_; i < parts_; i += 32) most = fmaxf(most, weights[i]);
       for (int step = 16; step > 0; step /= 2) most = fmaxf(most, __shfl_xor_sync(~0U, most, step));
@@ -197,83 +232,64 @@ class Combine {
     namedSync(kConsumersMeet, kConsumers);
   }
 
-  /** A warp merges whole units, several at a time where the parts are few. */
-  template <int kParts>
-  __device__ void mergeUnits() {
-    constexpr int kTogether = kLoads / kParts;
-    for (int unit = begin_ + warp_ * kTogether; unit < end_; unit += kConsumerWarps * kTogether) {
-      float4 sum[kTogether] = {};
-      for (int first = 0; first < parts_; first += kParts) {
-        float4 v[kTogether][kParts];
-#pragma unroll
-        for (int u = 0; u < kTogether; ++u)
-#pragma unroll
-          for (int i = 0; i < kParts; ++i)
-            v[u][i] = unit + u < end_ && first + i < parts_ ? load(first + i, unit + u) : float4{0, 0, 0, 0};
-#pragma unroll
-        for (int u = 0; u < kTogether; ++u)
-#pragma unroll
-          for (int i = 0; i < kParts; ++i)
-            if (unit + u < end_ && first + i < parts_) add(sum[u], weightOf(first + i, unit + u), v[u][i]);
-      }
-#pragma unroll
-      for (int u = 0; u < kTogether; ++u)
-        if (unit + u < end_) write(unit + u, sum[u]);
-    }
+  __device__ float4* unitAt(int part, int unit) const {
+    return memory_.units + (part * (end_ - begin_) + unit) * 32 + lane_;
   }
 
-  /** Several warps merge the parts of a unit between them. */
-  __device__ void mergeTogether() {
-    const int units = end_ - begin_;
-    const int team = units > 2 ? 2 : units > 1 ? 4 : 8;
-    const int member = warp_ % team;
-    const int unit = begin_ + warp_ / team;
+  /** The lane's first row of a unit, from the share's first row on. */
+  __device__ int rowOf(int unit) const {
+    return (begin_ + unit) / kUnitsPerGroup * kGroupRows - firstRow_ + lane_ / 4;
+  }
+
+  __device__ static void add(float4& sum, float weight, float weight8, const float4& v) {
+    sum.x += weight * v.x;
+    sum.y += weight * v.y;
+    sum.z += weight8 * v.z;
+    sum.w += weight8 * v.w;
+  }
+
+  /** Weighted sum of a unit over the parts from `first` on, every `step`-th. */
+  __device__ float4 sumOf(int unit, int first, int step) const {
+    const float* weights = memory_.weight + rowOf(unit) * stride_;
+    const float* weights8 = weights + 8 * stride_;
     float4 sum = {0, 0, 0, 0};
-    if (unit < end_)
-      for (int first = member; first < parts_; first += kLoads * team) {
-        float4 v[kLoads];
-#pragma unroll
-        for (int i = 0; i < kLoads; ++i)
-          v[i] = first + i * team < parts_ ? load(first + i * team, unit) : float4{0, 0, 0, 0};
-#pragma unroll
-        for (int i = 0; i < kLoads; ++i)
-          if (first + i * team < parts_) add(sum, weightOf(first + i * team, unit), v[i]);
-      }
-    memory_.value[warp_][lane_] = sum;
-    namedSync(kConsumersMeet, kConsumers);
-    if (unit >= end_ || member != 0) return;
-    for (int i = 1; i < team; ++i) add(sum, 1, memory_.value[warp_ + i][lane_]);
-    write(unit, sum);
+#pragma unroll 4
+    for (int i = first; i < parts_; i += step) add(sum, weights[i], weights8[i], *unitAt(i, unit));
+    return sum;
   }
 
-  __device__ void write(int unit, const float4& sum) {
-    const int row = unit / kUnitsPerRow;
-    const int column = unit % kUnitsPerRow * kUnitColumns + lane_ * 4;
-    const float total = memory_.total[row - firstRow_];
-    const int64_t to = static_cast<int64_t>(request_) * args_.rows + rowBlock_ * kRows + row;
+  /** Writes two columns of a row of the share. */
+  __device__ void write(int unit, int row, float a, float b) const {
+    const int ofRequest = rowBlock_ * kRows + firstRow_ + row;
+    if (ofRequest >= args_.rows) return;
+    const float total = memory_.total[row];
+    const int64_t to = static_cast<int64_t>(request_) * args_.rows + ofRequest;
+    const int column = (begin_ + unit) % kUnitsPerGroup * 8 + lane_ % 4 * 2;
     const bool none = total == 0;
     float filler = 0;
-    float lse = none ? -INFINITY : lseIn(args_, memory_.most[row - firstRow_] + log2f(total));
+    float lse = none ? -INFINITY : lseIn(args_, memory_.most[row] + log2f(total));
     if (none && !emptyRow(args_.inputs.emptyRow, filler, lse)) return;
     const float factor = none ? 0 : args_.outScale / total;
-    writePair(args_, to * kValueDim + column, none ? filler : sum.x * factor, none ? filler : sum.y * factor);
-    writePair(args_, to * kValueDim + column + 2, none ? filler : sum.z * factor,
-              none ? filler : sum.w * factor);
+    writePair(args_, to * kValueDim + column, none ? filler : a * factor, none ? filler : b * factor);
     if (column == 0) args_.inputs.lse[to] = lse;
   }
 
   const KernelArgs& args_;
   CombineMemory& memory_;
+  /** Barrier of the copies. */
+  const uint32_t arrived_;
   const int request_;
   const int rowBlock_;
   const int warp_;
   const int lane_;
   const int first_;
   const int parts_;
-  const int64_t firstSlot_;
-  int begin_ = 0;
-  int end_ = 0;
-  int firstRow_ = 0;
+  /** Odd, so that rows begin at different banks. */
+  const int stride_;
+  /** The share: units, and the first row of them. */
+  int begin_;
+  int end_;
+  int firstRow_;
 };
 
 }  // namespace dcpscope::cuda

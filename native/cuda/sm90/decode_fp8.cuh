@@ -22,16 +22,17 @@ __device__ inline uint32_t multiplyBf16(uint32_t a, uint32_t b) {
   return product;
 }
 
-/** Two codes in the high bytes of the halves of `spread` to two values. */
+/** Two codes in the low bytes of the halves of `spread` to two values. The sign moves by a product, since
+ * that unit has time and the one for bits has not: 16 + 0xF0 is the step from bit 7 to bit 15. */
 __device__ inline uint32_t decodePair(uint32_t spread, uint32_t factor) {
-  const uint32_t bits = (spread & 0x80008000U) | ((spread >> 4) & 0x07f007f0U);
+  const uint32_t bits = spread * 16 + (spread & 0x00800080U) * 0xF0U;
   return multiplyBf16(bits, factor);
 }
 
 /** Four codes, the lowest byte first, to four values. */
 __device__ inline uint2 decodeFp8(uint32_t codes, uint32_t factor) {
-  return make_uint2(decodePair(__byte_perm(codes, 0, 0x1404), factor),
-                    decodePair(__byte_perm(codes, 0, 0x3424), factor));
+  return make_uint2(decodePair(__byte_perm(codes, 0, 0x4140), factor),
+                    decodePair(__byte_perm(codes, 0, 0x4342), factor));
 }
 
 }  // namespace dcpscope::cuda

@@ -1,14 +1,14 @@
 #include "cuda/sm90/kernels.h"
 #include "cuda/sm90/launch.cuh"
-#include "cuda/sm90/producer_rows.cuh"
+#include "cuda/sm90/producer_codes.cuh"
 
 namespace dcpscope::cuda {
 
 void attendFp8Rows(const KernelArgs& args, const KernelMaps& maps, int grid, cudaStream_t stream) {
   if (args.slots != nullptr)
-    launchAttend<RowProducer<RowFormat::fp8, true>>(args, maps, grid, stream);
+    launchAttend<CodeProducer<CodeFormat::fp8, true>>(args, maps, grid, stream);
   else
-    launchAttend<RowProducer<RowFormat::fp8, false>>(args, maps, grid, stream);
+    launchAttend<CodeProducer<CodeFormat::fp8, false>>(args, maps, grid, stream);
 }
 
 }  // namespace dcpscope::cuda

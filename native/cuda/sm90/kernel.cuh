@@ -55,13 +55,15 @@ __device__ void consume(Group& group, int half, SharedMemory& shared, const Kern
     stamps[stamp].end = globalTime();
     args.inputs.combineStamps[stamp].begin = stamps[stamp].end;
   }
-  // Keys are no longer needed, and no copy is under way.
-  auto& memory = *reinterpret_cast<CombineMemory*>(shared.keys[0]);
+  // Queries and keys are no longer needed, and no copy is under way.
+  auto& memory = *reinterpret_cast<CombineMemory*>(&shared);
+  uint32_t parity = 0;
   for (int request = firstShared; request >= 0;
-       request = request == firstShared && lastShared != request ? lastShared : -1) {
-    if (thread == 0) awaitParts(args, request, rowBlock);
+       parity ^= 1, request = request == firstShared && lastShared != request ? lastShared : -1) {
+    Combine combine(args, memory, sharedAddress(&shared.partials), request, rowBlock, part, warp, at.lane);
+    if (warp == 0) combine.bring();
     namedSync(kConsumersMeet, kConsumers);
-    Combine(args, memory, request, rowBlock, warp, at.lane).run(part);
+    combine.merge(parity);
     namedSync(kConsumersMeet, kConsumers);
     if (half == 0 && thread == 0) arriveAt(args, request, rowBlock);
   }
@@ -92,6 +94,7 @@ __global__ void __launch_bounds__(kBlockThreads<Producer>, 1)
     prefetchMap(&maps.keys);
     barrierInit(sharedAddress(&shared.queryFull), 1);
     barrierInit(sharedAddress(&shared.queryFree), kConsumers / 32);
+    barrierInit(sharedAddress(&shared.partials), 1);
     for (uint64_t& staged : shared.staged) barrierInit(sharedAddress(&staged), 1);
     for (uint64_t& free : shared.free) barrierInit(sharedAddress(&free), kGroupThreads / 32);
     for (auto& tile : shared.full)

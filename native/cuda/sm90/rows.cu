@@ -6,9 +6,9 @@ namespace dcpscope::cuda {
 
 void attendBf16Rows(const KernelArgs& args, const KernelMaps& maps, int grid, cudaStream_t stream) {
   if (args.slots != nullptr)
-    launchAttend<RowProducer<RowFormat::bf16, true>>(args, maps, grid, stream);
+    launchAttend<RowProducer<true>>(args, maps, grid, stream);
   else
-    launchAttend<RowProducer<RowFormat::bf16, false>>(args, maps, grid, stream);
+    launchAttend<RowProducer<false>>(args, maps, grid, stream);
 }
 
 }  // namespace dcpscope::cuda

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 
 #include "cuda/attention.h"
@@ -41,14 +42,12 @@ __host__ __device__ constexpr int boxesOf(Part part) {
 }
 __host__ __device__ constexpr int boxOf(Part part, int i) { return i == 4 ? kRopeBox : firstBox(part) + i; }
 
-/** Hardware barriers of consumers and row producers; 0 is __syncthreads. */
-enum Signal { kConsumersMeet = 1, kEvenReady, kOddReady, kRowsRead };
+/** Hardware barriers of the consumers; 0 is __syncthreads. */
+enum Signal { kConsumersMeet = 1, kEvenReady, kOddReady };
 
 struct alignas(1024) SharedMemory {
   unsigned char q[kTileBytes];
   unsigned char keys[2][kTileBytes];
-  /** What a row producer keeps beside the tiles, for two tiles. */
-  unsigned char rowExtras[2][4096];
   /** Running maximum of each row, and the factors by which earlier sums shrink, base 2. */
   float top[kRows];
   float evenFactor[kRows];
@@ -61,8 +60,15 @@ struct alignas(1024) SharedMemory {
   uint64_t staged[kParts];
   uint64_t full[2][kBoxes];
   uint64_t free[kParts];
+  /** Arrival of partials that a combine merges. */
+  uint64_t partials;
 };
 static_assert(sizeof(SharedMemory) <= 232448);
+
+/** The barrier of a part that ordinary stores fill: its boxes are handed over together. */
+__device__ inline uint64_t* partFull(SharedMemory& shared, Part part) {
+  return &shared.full[tileOf(part)][firstBox(part)];
+}
 
 /** Maps of the queries, [T * H][576], and of the pool where boxes are copied from it. */
 struct KernelMaps {
@@ -83,14 +89,14 @@ struct KernelArgs {
   int heads;
   int rowBlocks;
   int pageSize;
-  /** Its base-2 logarithm, -1 where it has none. */
-  int pageShift;
+  /** See pageInverse(). */
+  uint32_t pageInverse;
   /** Softmax scale and value of one cache unit times log2(e); and what outputs are multiplied with. */
   float scoreScale;
   float outScale;
   bool outFp32;
-  /** Partials of requests that several parts share: [2 * parts * rowBlocks][64] rows of 512, and their base-2
-   * lse. */
+  /** Partials of requests that several parts share, [2 * parts * rowBlocks][64 x 512], and the base-2 lse of
+   * their rows. */
   float* splitOut;
   float* splitLse;
   /** Arrivals of parts at a request: [requests * rowBlocks]. */
