@@ -32,8 +32,7 @@ __device__ inline void score(SharedMemory& shared, Accumulator<64>& scores, uint
   const uint32_t keys = sharedAddress(shared.keys[tileOf(kPart)]) / kChunk;
   uint64_t* full = shared.full[tileOf(kPart)];
   if constexpr (kOrdinaryStores) {
-#pragma unroll
-    for (int b = 0; b < boxesOf(kPart); ++b) barrierWait(sharedAddress(&full[boxOf(kPart, b)]), parity);
+    barrierWait(sharedAddress(partFull(shared, kPart)), parity);
     fenceAsyncProxy();
   }
 #pragma unroll
@@ -84,7 +83,11 @@ __device__ inline void follow(const SharedMemory& shared, const float* from, Sof
   state.sum[1] *= factor[1];
 }
 
-/** The warpgroup that holds the left columns and scores even tiles. */
+/**
+ * The warpgroup that holds the left columns and scores even tiles. Between the scores of the two parts of a
+ * tile it adds the values of the odd tile before: that tile's probabilities are ready at about the time when
+ * the first part is there and the second is not.
+ */
 template <bool kOrdinaryStores>
 class Left {
  public:
@@ -92,34 +95,35 @@ class Left {
       : shared_(shared), args_(args), at_(thread) {}
 
   __device__ void attend(const Segment& segment, Softmax& state, Accumulator<256>& out) {
-    const uint32_t odd = sharedAddress(shared_.keys[1]) / kChunk;
     int key = segment.firstTile * kTile;
     barrierWait(sharedAddress(&shared_.queryFull), queries_++ & 1);
-    bool pending = false;
-    for (int left = segment.tiles; left > 1; left -= 2, key += 2 * kTile) {
-      own(key, left == 2, pending, state, out);
-      namedSync(kOddReady, kConsumers);
-      float factor[2];
-      follow(shared_, shared_.oddFactor, state, factor, at_);
-      scale(out, factor);
-      mmaFence();
-      addValues(out, odd + kRopeBox * kBoxChunks, odd);
-      mmaCommit();
-      pending = true;
-    }
-    if (segment.tiles % 2 == 1)
-      own(key, true, pending, state, out);
-    else
-      mmaWait<0>();
-    if (segment.tiles % 2 == 0) release(shared_.free[kOddLeft], at_);
+    own<false>(key, segment.tiles <= 2, state, out);
+    for (int left = segment.tiles - 2; left > 0; left -= 2)
+      own<true>(key += 2 * kTile, left <= 2, state, out);
+    if (segment.tiles % 2 == 1) return;
+    other(state, out);
+    mmaWait<0>();
+    release(shared_.free[kOddLeft], at_);
   }
 
  private:
-  /** An even tile, from scores to values. `pending`: products with the odd tile before it are under way. */
-  __device__ void own(int key, bool last, bool pending, Softmax& state, Accumulator<256>& out) {
+  /** An even tile, from scores to values; `kAfter` an odd one. */
+  template <bool kAfter>
+  __device__ void own(int key, bool last, Softmax& state, Accumulator<256>& out) {
     const uint32_t even = sharedAddress(shared_.keys[0]);
+    const uint32_t parity = tiles_++ & 1;
     Accumulator<64> scores;
-    scoreTile(scores, pending);
+    mmaFence();
+    score<kEvenLeft, true, kOrdinaryStores>(shared_, scores, parity);
+    mmaCommit();
+    if constexpr (kAfter) other(state, out);
+    score<kEvenRight, false, kOrdinaryStores>(shared_, scores, parity);
+    mmaCommit();
+    if constexpr (kAfter) {
+      mmaWait<1>();
+      release(shared_.free[kOddLeft], at_);
+    }
+    mmaWait<0>();
     if (last) release(shared_.queryFree, at_);
     float factor[2];
     mask(scores, key, state, at_.column);
@@ -138,17 +142,16 @@ class Left {
     release(shared_.free[kEvenLeft], at_);
   }
 
-  __device__ void scoreTile(Accumulator<64>& scores, bool pending) {
-    const uint32_t parity = tiles_++ & 1;
+  /** Issues the products with an odd tile's values. */
+  __device__ void other(Softmax& state, Accumulator<256>& out) {
+    const uint32_t odd = sharedAddress(shared_.keys[1]) / kChunk;
+    namedSync(kOddReady, kConsumers);
+    float factor[2];
+    follow(shared_, shared_.oddFactor, state, factor, at_);
+    scale(out, factor);
     mmaFence();
-    score<kEvenLeft, true, kOrdinaryStores>(shared_, scores, parity);
+    addValues(out, odd + kRopeBox * kBoxChunks, odd);
     mmaCommit();
-    // The odd tile's products were issued before these scores: they are over.
-    mmaWait<1>();
-    if (pending) release(shared_.free[kOddLeft], at_);
-    score<kEvenRight, false, kOrdinaryStores>(shared_, scores, parity);
-    mmaCommit();
-    mmaWait<0>();
   }
 
   SharedMemory& shared_;
@@ -158,7 +161,7 @@ class Left {
   uint32_t tiles_ = 0;
 };
 
-/** The warpgroup that holds the right columns and scores odd tiles. */
+/** The warpgroup that holds the right columns and scores odd tiles, in the same order. */
 template <bool kOrdinaryStores>
 class Right {
  public:
@@ -166,41 +169,49 @@ class Right {
       : shared_(shared), args_(args), at_(thread) {}
 
   __device__ void attend(const Segment& segment, Softmax& state, Accumulator<256>& out) {
-    const uint32_t odd = sharedAddress(shared_.keys[1]);
     int key = segment.firstTile * kTile + kTile;
     barrierWait(sharedAddress(&shared_.queryFull), queries_++ & 1);
     if (segment.tiles == 1) release(shared_.queryFree, at_);
-    for (int left = segment.tiles; left > 1; left -= 2, key += 2 * kTile) {
-      Accumulator<64> scores;
-      scoreTile(scores);
-      if (left < 4) release(shared_.queryFree, at_);
-      other(state, out);
-      float factor[2];
-      mask(scores, key, state, at_.column);
-      soften(scores, state, args_.scoreScale, factor);
-      uint32_t packed[4][4];
-      pack(scores, packed);
-      storeProbabilities(packed, odd + kRopeBox * kBoxBytes, at_);
-      publish(shared_.top, state.top, at_);
-      publish(shared_.oddFactor, factor, at_);
-      namedArrive(kOddReady, kConsumers);
-      mmaWait<0>();
-      release(shared_.free[kEvenRight], at_);
-      scale(out, factor);
-      mmaFence();
-      addValues(out, packed, odd / kChunk + 4 * kBoxChunks);
-      mmaCommit();
-      mmaWait<0>();
-      release(shared_.free[kOddRight], at_);
-    }
-    if (segment.tiles % 2 == 1) {
-      other(state, out);
-      mmaWait<0>();
-      release(shared_.free[kEvenRight], at_);
-    }
+    for (int left = segment.tiles; left > 1; left -= 2, key += 2 * kTile) own(key, left < 4, state, out);
+    if (segment.tiles % 2 == 0) return;
+    other(state, out);
+    mmaWait<0>();
+    release(shared_.free[kEvenRight], at_);
   }
 
  private:
+  /** An odd tile, from scores to values. */
+  __device__ void own(int key, bool last, Softmax& state, Accumulator<256>& out) {
+    const uint32_t odd = sharedAddress(shared_.keys[1]);
+    const uint32_t parity = tiles_++ & 1;
+    Accumulator<64> scores;
+    mmaFence();
+    score<kOddRight, true, kOrdinaryStores>(shared_, scores, parity);
+    mmaCommit();
+    other(state, out);
+    score<kOddLeft, false, kOrdinaryStores>(shared_, scores, parity);
+    mmaCommit();
+    mmaWait<1>();
+    release(shared_.free[kEvenRight], at_);
+    mmaWait<0>();
+    if (last) release(shared_.queryFree, at_);
+    float factor[2];
+    mask(scores, key, state, at_.column);
+    soften(scores, state, args_.scoreScale, factor);
+    uint32_t packed[4][4];
+    pack(scores, packed);
+    storeProbabilities(packed, odd + kRopeBox * kBoxBytes, at_);
+    publish(shared_.top, state.top, at_);
+    publish(shared_.oddFactor, factor, at_);
+    namedArrive(kOddReady, kConsumers);
+    scale(out, factor);
+    mmaFence();
+    addValues(out, packed, odd / kChunk + 4 * kBoxChunks);
+    mmaCommit();
+    mmaWait<0>();
+    release(shared_.free[kOddRight], at_);
+  }
+
   /** Issues the products with an even tile's values. */
   __device__ void other(Softmax& state, Accumulator<256>& out) {
     const uint32_t even = sharedAddress(shared_.keys[0]) / kChunk;
@@ -211,15 +222,6 @@ class Right {
     mmaFence();
     addValues(out, even + kRopeBox * kBoxChunks, even + 4 * kBoxChunks);
     mmaCommit();
-  }
-
-  __device__ void scoreTile(Accumulator<64>& scores) {
-    const uint32_t parity = tiles_++ & 1;
-    mmaFence();
-    score<kOddRight, true, kOrdinaryStores>(shared_, scores, parity);
-    score<kOddLeft, false, kOrdinaryStores>(shared_, scores, parity);
-    mmaCommit();
-    mmaWait<0>();
   }
 
   SharedMemory& shared_;
