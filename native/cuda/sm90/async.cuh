@@ -60,6 +60,9 @@ __device__ inline bool barrierPassed(uint32_t barrier, uint32_t parity) {
 /** Shared memory written by ordinary stores becomes visible to matrix units and copy engine. */
 __device__ inline void fenceAsyncProxy() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
+/** The same for ordinary stores to any memory. */
+__device__ inline void fenceAsyncProxyEverywhere() { asm volatile("fence.proxy.async;" ::: "memory"); }
+
 __device__ inline void prefetchMap(const CUtensorMap* map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }

@@ -147,6 +147,7 @@ class Combine {
         lane_(lane),
         first_(args.plan.firstPart[request]),
         parts_(args.plan.lastPart[request] - first_ + 1),
+        firstSlot_(splitSlot(args, first_, request, rowBlock)),
         stride_(parts_ | 1) {
     const int rows = min(kRows, args.rows - rowBlock * kRows);
     const int units = (rows + kGroupRows - 1) / kGroupRows * kUnitsPerGroup;
@@ -155,20 +156,20 @@ class Combine {
     firstRow_ = begin_ / kUnitsPerGroup * kGroupRows;
   }
 
-  /** Waits for the partials of all parts and enqueues the copies of the share. One warp calls this. */
+  /** Waits for the partials of all parts and enqueues the copies of the share. All consumers call this. */
   __device__ void bring() const {
+    const uint32_t bytes = (end_ - begin_) * kUnitBytes;
     if (lane_ == 0) {
       awaitParts(args_, request_, rowBlock_);
-      barrierExpect(arrived_, parts_ * (end_ - begin_) * kUnitBytes);
+      // Others wrote the partials, and these warps the memory, by ordinary stores.
+      fenceAsyncProxyEverywhere();
+      if (warp_ == 0) barrierExpect(arrived_, parts_ * bytes);
+      // A warp each, since the copies of one thread are enqueued faster than those of many.
+      for (int i = warp_; i < parts_ && bytes > 0; i += kConsumerWarps)
+        copyBytes(sharedAddress(memory_.units) + i * bytes, unitsOf(args_, slotOf(i)) + begin_ * 32, bytes,
+                  arrived_);
     }
     __syncwarp();
-    // Others wrote the partials, and these warps the memory, by ordinary stores.
-    asm volatile("fence.proxy.async;" ::: "memory");
-    const uint32_t bytes = (end_ - begin_) * kUnitBytes;
-    if (bytes == 0) return;
-    for (int i = lane_; i < parts_; i += 32)
-      copyBytes(sharedAddress(memory_.units) + i * bytes, unitsOf(args_, slotOf(i)) + begin_ * 32, bytes,
-                arrived_);
   }
 
   /** Merges the share once it has arrived. All consumers call this together. */
@@ -198,13 +199,13 @@ class Combine {
  private:
   /** Slot of the partial of the i-th part: only the first one can have begun another request before. */
   __device__ int64_t slotOf(int i) const {
-    return i == 0 ? splitSlot(args_, first_, request_, rowBlock_)
-                  : static_cast<int64_t>(2 * (first_ + i)) * args_.rowBlocks + rowBlock_;
+    return i == 0 ? firstSlot_ : static_cast<int64_t>(2 * (first_ + i)) * args_.rowBlocks + rowBlock_;
   }
 
   /** Weights of the parts of the share's rows against the largest lse of each, and their sums. */
   __device__ void weigh() {
     const int rows = (end_ - 1) / kUnitsPerGroup * kGroupRows + kGroupRows - firstRow_;
+#pragma unroll 4
     for (int entry = warp_ * 32 + lane_; entry < rows * parts_; entry += kConsumers) {
       const int part = entry / rows;
       const int row = entry % rows;
@@ -284,6 +285,7 @@ class Combine {
   const int lane_;
   const int first_;
   const int parts_;
+  const int64_t firstSlot_;
   /** Odd, so that rows begin at different banks. */
   const int stride_;
   /** The share: units, and the first row of them. */

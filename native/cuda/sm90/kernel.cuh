@@ -22,7 +22,7 @@ __device__ void consume(Group& group, int half, SharedMemory& shared, const Kern
       if (row >= args.rows) continue;
       state.bound[r] = args.inputs.bounds != nullptr
                            ? args.inputs.bounds[(segment.request * args.rows + row) / args.heads]
-                           : args.lengths[segment.request];
+                           : segment.length;
     }
     Accumulator<256> out;
 #pragma unroll
@@ -61,8 +61,7 @@ __device__ void consume(Group& group, int half, SharedMemory& shared, const Kern
   for (int request = firstShared; request >= 0;
        parity ^= 1, request = request == firstShared && lastShared != request ? lastShared : -1) {
     Combine combine(args, memory, sharedAddress(&shared.partials), request, rowBlock, part, warp, at.lane);
-    if (warp == 0) combine.bring();
-    namedSync(kConsumersMeet, kConsumers);
+    combine.bring();
     combine.merge(parity);
     namedSync(kConsumersMeet, kConsumers);
     if (half == 0 && thread == 0) arriveAt(args, request, rowBlock);

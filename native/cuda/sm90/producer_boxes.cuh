@@ -39,9 +39,8 @@ class BoxProducer {
   }
 
   __device__ void begin(const Segment& segment) {
-    request_ = segment.request;
-    length_ = args_.lengths[request_];
-    pages_ = args_.inputs.pageTable + args_.inputs.tableBegin[request_];
+    length_ = segment.length;
+    pages_ = args_.inputs.pageTable + segment.firstPage;
   }
 
   /** Fills one part of the tile that begins at local key `key`. */
@@ -100,7 +99,6 @@ class BoxProducer {
   const int lane_;
   int chunk_;
   uint64_t policy_;
-  int request_ = 0;
   int length_ = 0;
   const int32_t* pages_ = nullptr;
   uint32_t stagedParity_ = 0;

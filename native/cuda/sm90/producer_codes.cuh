@@ -95,7 +95,7 @@ class CodeProducer {
   }
 
   __device__ void fill(const Segment& segment) {
-    finder_.begin(segment.request);
+    finder_.begin(segment);
     int key = segment.firstTile * kTile;
     const int end = key + segment.tiles * kTile;
     Rows now = rowsOf(look(key), key);

@@ -40,7 +40,7 @@ class RowProducer {
       : shared_(shared), finder_(args), row_(thread / 8), column_(thread % 8) {}
 
   __device__ void fill(const Segment& segment) {
-    finder_.begin(segment.request);
+    finder_.begin(segment);
     int key = segment.firstTile * kTile;
     Looked looked = look(key);
     for (int left = segment.tiles; left > 0; left -= 2) {

@@ -9,10 +9,10 @@ class RowFinder {
  public:
   __device__ explicit RowFinder(const KernelArgs& args) : args_(args) {}
 
-  __device__ void begin(int request) {
-    last_ = args_.lengths[request] - 1;
-    from_ = kListed ? args_.slots + request * args_.slotStride
-                    : args_.inputs.pageTable + args_.inputs.tableBegin[request];
+  __device__ void begin(const Segment& segment) {
+    last_ = segment.length - 1;
+    from_ = kListed ? args_.slots + segment.request * args_.slotStride
+                    : args_.inputs.pageTable + segment.firstPage;
   }
 
   __device__ bool has(int key) const { return key <= last_; }

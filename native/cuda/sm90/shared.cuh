@@ -110,6 +110,10 @@ struct Segment {
   int tiles;
   /** Whether the part has all tiles of the request. */
   bool whole;
+  /** Keys of the request, and where its pages begin in the table if keys are not listed. Both are read at
+   * once, since each costs a trip to memory before the first key can be found. */
+  int length;
+  int64_t firstPage;
 };
 
 /** Walks through the segments of a part. */
@@ -121,9 +125,11 @@ class Segments {
   __device__ bool next(Segment& segment) {
     if (at_.request > end_.request || (at_.request == end_.request && at_.tile >= end_.tile)) return false;
     if (at_.request >= args_.plan.requests) return false;
-    const int all = tilesOf(args_.lengths[at_.request]);
+    const int length = args_.lengths[at_.request];
+    const int64_t firstPage = args_.slots == nullptr ? args_.inputs.tableBegin[at_.request] : 0;
+    const int all = tilesOf(length);
     const int last = at_.request == end_.request ? end_.tile : all;
-    segment = {at_.request, at_.tile, last - at_.tile, last - at_.tile == all};
+    segment = {at_.request, at_.tile, last - at_.tile, last - at_.tile == all, length, firstPage};
     at_ = {at_.request + 1, 0};
     return true;
   }
