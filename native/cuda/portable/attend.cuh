@@ -210,8 +210,10 @@ class Attend {
     // The last tile's factors are still being read, so these lie elsewhere: in the scores.
     if (thread_ % T::kRowThreads == 0) {
       const int row = thread_ / T::kRowThreads;
-      shared_.scores()[row] = weight_ > 0 ? work_.valueScale / weight_ : 0.0f;
-      shared_.lses()[row] = weight_ > 0 ? top_ + log2f(weight_) : -INFINITY;
+      // The largest score does not show a NaN, the weight does: it is 0 only for a row without keys.
+      const bool empty = weight_ == 0;
+      shared_.scores()[row] = empty ? 0.0f : work_.valueScale / weight_;
+      shared_.lses()[row] = empty ? -INFINITY : top_ + log2f(weight_);
     }
   }
 
@@ -220,6 +222,8 @@ class Attend {
     const int64_t slot = shared_.piece().slot;
     const int rows = shared_.piece().rows;
     const bool partial = slot >= 0;
+    float filler = 0;
+    const bool fills = emptyValue(work_, filler) && !partial;
     if (thread_ < rows) {
       if (partial) {
         work_.partialLse[slot * T::kRows + thread_] = shared_.lses()[thread_];
@@ -234,19 +238,18 @@ class Attend {
         const int row = r * 16 + half * 8 + lane_ / 4;
         if (row >= rows) continue;
         const bool empty = shared_.lses()[row] == -INFINITY;
-        if (empty && (partial || work_.in.emptyRow == EmptyRow::unwritten)) continue;
+        if (empty && !fills) continue;
         const RowTarget whole = partial ? partialRow(work_, slot, row) : resultRow(work_, firstRow + row);
         const RowTarget to = whole.from(firstColumns_ * 16 + lane_ % 4 * 2);
         const float factor = shared_.scores()[row];
-        const float none = emptyValue(work_.in.emptyRow);
 #pragma unroll
         for (int g = 0; g < kGroupsPerWarp; ++g) {
           if (g >= columnGroups_) break;
 #pragma unroll
           for (int n = 0; n < 2; ++n) {
             const float (&sum)[4] = sums_[r][g][n];
-            to.put(g * 16 + n * 8, empty ? none : sum[2 * half] * factor,
-                   empty ? none : sum[2 * half + 1] * factor);
+            to.put(g * 16 + n * 8, empty ? filler : sum[2 * half] * factor,
+                   empty ? filler : sum[2 * half + 1] * factor);
           }
         }
       }

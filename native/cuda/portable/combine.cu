@@ -42,15 +42,15 @@ __device__ void combineRow(const Partials& partials, int64_t outRow, float (*sum
   for (int step = 16; step > 0; step /= 2) {
     largest = fmaxf(largest, __shfl_xor_sync(0xffffffffU, largest, step));
   }
-  const bool empty = largest == -INFINITY;
+  // The largest does not show a NaN: parts of nothing else must add up to NaN, parts without keys to 0.
+  if (largest == -INFINITY) largest = 0;
   float total = 0;
-  for (int64_t b = first + lane; b <= last && !empty; b += 32) {
-    total += exp2f(partials.lse(b) - largest);
-  }
+  for (int64_t b = first + lane; b <= last; b += 32) total += exp2f(partials.lse(b) - largest);
   for (int step = 16; step > 0; step /= 2) total += __shfl_xor_sync(0xffffffffU, total, step);
+  const bool empty = total == 0;
 
   float4 sum[kSteps] = {};
-  for (int64_t b = first + warp; b <= last && !empty; b += kCombineWarps) {
+  for (int64_t b = first + warp; b <= last; b += kCombineWarps) {
     const float lse = partials.lse(b);
     if (lse == -INFINITY) continue;
     const float weight = exp2f(lse - largest) / total;
@@ -72,11 +72,11 @@ __device__ void combineRow(const Partials& partials, int64_t outRow, float (*sum
   }
   __syncthreads();
   if (threadIdx.x == 0) writeLse(work, outRow, empty ? -INFINITY : largest + log2f(total));
-  if (empty && work.in.emptyRow == EmptyRow::unwritten) return;
+  float filler = 0;
+  if (empty && !emptyValue(work, filler)) return;
   const RowTarget to = resultRow(work, outRow);
-  const float none = empty ? emptyValue(work.in.emptyRow) : 0.0f;
   for (int column = int(threadIdx.x) * 2; column < V; column += 2 * kCombineThreads) {
-    float2 value = make_float2(none, none);
+    float2 value = make_float2(filler, filler);
     for (int w = 0; w < kCombineWarps; ++w) {
       value.x += sums[w][column];
       value.y += sums[w][column + 1];

@@ -4,11 +4,10 @@
 #include <cmath>
 
 #include "cuda/portable/work.h"
+#include "cuda/row_result.cuh"
 
 /** Writing final rows, as the shape and the treatment of rows without keys ask for. */
 namespace dcpscope::cuda::portable {
-
-constexpr float kLn2 = 0.69314718056f;
 
 /** A row of values in memory, or what of it lies behind some column. */
 struct RowTarget {
@@ -40,19 +39,18 @@ __device__ inline RowTarget partialRow(const Work& work, int64_t slot, int row) 
   return {reinterpret_cast<unsigned char*>(partialValues(work, slot, row)), true};
 }
 
-/** The values of a row without keys. Its memory stays as it is when they are to be unwritten. */
-__device__ inline float emptyValue(EmptyRow kind) {
-  return kind == EmptyRow::nan ? __int_as_float(0x7fc00000) : 0.0f;
+/** The values of a row without keys; false: they stay unwritten. */
+__device__ inline bool emptyValue(const Work& work, float& value) {
+  float lse;
+  return emptyRow(work.in.emptyRow, value, lse);
 }
 
 /** Writes the log-sum-exp of a row, given in base 2; -inf says that it has no keys. */
 __device__ inline void writeLse(const Work& work, int64_t row, float lse2) {
-  const EmptyRow kind = work.in.emptyRow;
-  if (lse2 != -INFINITY) {
-    work.in.lse[row] = work.in.base2 ? lse2 : lse2 * kLn2;
-  } else if (kind != EmptyRow::unwritten) {
-    work.in.lse[row] = kind == EmptyRow::plusInf ? INFINITY : -INFINITY;
-  }
+  float value;
+  float lse = lseIn(work.in.base2, lse2);
+  if (lse2 == -INFINITY && !emptyRow(work.in.emptyRow, value, lse)) return;
+  work.in.lse[row] = lse;
 }
 
 }  // namespace dcpscope::cuda::portable

@@ -1,4 +1,5 @@
 #pragma once
+#include "cuda/row_result.cuh"
 #include "cuda/sm90/consumer.cuh"
 
 /** Output of finished segments, and the merge of those that several parts share. */
@@ -10,20 +11,6 @@ __device__ inline void writePair(const KernelArgs& args, int64_t at, float a, fl
     *reinterpret_cast<float2*>(static_cast<float*>(args.inputs.out) + at) = make_float2(a, b);
   else
     *reinterpret_cast<uint32_t*>(static_cast<uint16_t*>(args.inputs.out) + at) = packBf16(a, b);
-}
-
-/** What a row without keys gets, as the back-end profile has it; false: it stays unwritten. */
-__device__ inline bool emptyRow(EmptyRow kind, float& out, float& lse) {
-  if (kind == EmptyRow::unwritten) return false;
-  out = kind == EmptyRow::nan ? NAN : 0.0F;
-  lse = kind == EmptyRow::plusInf ? INFINITY : -INFINITY;
-  return true;
-}
-
-/** lse2 to the base that is asked for. */
-__device__ inline float lseIn(const KernelArgs& args, float lse2) {
-  constexpr float kLn2 = 0.69314718055994530942F;
-  return args.inputs.base2 ? lse2 : lse2 * kLn2;
 }
 
 /** Slot of the partial of a part's segment: a part has at most one that begins and one that ends elsewhere.
@@ -90,7 +77,7 @@ __device__ inline void writeSegment(const KernelArgs& args, const Segment& segme
       const float b = none ? filler : out.v[4 * i + 2 * r + 1] * outFactor;
       writePair(args, first + 8 * i, a, b);
     }
-    if (half == 0 && at.column == 0) args.inputs.lse[to] = none ? lse[r] : lseIn(args, lse[r]);
+    if (half == 0 && at.column == 0) args.inputs.lse[to] = none ? lse[r] : lseIn(args.inputs.base2, lse[r]);
   }
 }
 
@@ -268,7 +255,7 @@ class Combine {
     const int column = (begin_ + unit) % kUnitsPerGroup * 8 + lane_ % 4 * 2;
     const bool none = total == 0;
     float filler = 0;
-    float lse = none ? -INFINITY : lseIn(args_, memory_.most[row] + log2f(total));
+    float lse = none ? -INFINITY : lseIn(args_.inputs.base2, memory_.most[row] + log2f(total));
     if (none && !emptyRow(args_.inputs.emptyRow, filler, lse)) return;
     const float factor = none ? 0 : args_.outScale / total;
     writePair(args_, to * kValueDim + column, none ? filler : a * factor, none ? filler : b * factor);

@@ -177,6 +177,73 @@ void addOdd(Grid& grid) {
   }
 }
 
+/** A column for the NaN of request `r`: in the latent part for some, in the rope part for others. */
+int nanColumn(const AttentionCase& made, size_t r) { return int(r) * 173 % (made.latent + made.rope); }
+
+/** A NaN in one query row of every request. That of a row without keys must not show. */
+AttentionCase withNanQueries(AttentionCase made) {
+  for (size_t r = 0; r < made.lengths.size(); ++r) {
+    const int64_t token = int64_t(r) * made.qLen + int64_t(r) % made.qLen;
+    const int64_t head = (7 * int64_t(r) + 3) % made.heads;
+    made.nanQueries.push_back({token * made.heads + head, nanColumn(made, r)});
+  }
+  return made;
+}
+
+/** A NaN in the first key of a request, in one in the middle, or in the last; every second has none. */
+AttentionCase withNanKeys(AttentionCase made) {
+  for (size_t r = 1; r < made.lengths.size(); r += 2) {
+    const int64_t last = made.lengths[r] - 1;
+    made.nanKeys.push_back({int(r), last * (int64_t(r) / 2 % 3) / 2, nanColumn(made, r)});
+  }
+  return made;
+}
+
+/** Requests that one block does and such that many share; the first one has no keys. */
+std::vector<int64_t> nanLengths(bool reduced) {
+  if (reduced) return {0, 1, 17, 64, 300, 300, 2000, 2000};
+  return {0, 1, 17, 64, 300, 4097, 4097, 40000, 40000, 40000};
+}
+
+void addNanQueries(Grid& grid, KvType kv, bool reduced) {
+  for (const int heads : reduced ? std::vector<int>{16} : std::vector<int>{16, 20, 128}) {
+    for (const int q : reduced ? std::vector<int>{3} : std::vector<int>{1, 3}) {
+      AttentionCase made = grid.base(kv);
+      made.heads = heads;
+      made.qLen = q;
+      made.lengths = nanLengths(reduced);
+      grid.add(format("nan/query/h%d/q%d", heads, q), withNanQueries(made));
+    }
+  }
+  if (reduced) return;
+  // So few keys that some blocks find none where others find nothing but NaN.
+  AttentionCase sparse = grid.base(kv);
+  sparse.qLen = 2;
+  sparse.topk = 2048;
+  sparse.missing = 0.99;
+  sparse.lengths = nanLengths(reduced);
+  grid.add("nan/query/sparse", withNanQueries(sparse));
+}
+
+void addNanKeys(Grid& grid, bool reduced) {
+  for (const int heads : reduced ? std::vector<int>{16} : std::vector<int>{16, 20, 128}) {
+    // One query token: of several, those that may not see the key yet share its tile, where the probability
+    // of 0 that they give it does not keep the NaN out of their products.
+    AttentionCase made = grid.base(KvType::bf16);
+    made.heads = heads;
+    made.qLen = 1;
+    made.lengths = nanLengths(reduced);
+    grid.add(format("nan/key/h%d", heads), withNanKeys(made));
+  }
+  // Every token has a list of keys of its own. In a request of 64 both have all that they may see: the last
+  // key only the second one.
+  AttentionCase sparse = grid.base(KvType::bf16);
+  sparse.qLen = 2;
+  sparse.topk = 64;
+  sparse.lengths = {40, 40, 300, 300, 64, 64};
+  grid.add("nan/key/sparse", withNanKeys(sparse));
+}
+
 }  // namespace
 
 const char* nameOf(KvType kv) {
@@ -203,6 +270,8 @@ std::vector<NamedCase> attentionGrid(bool reduced, uint32_t seed) {
     addData(grid, kv);
   }
   if (!reduced) addOdd(grid);
+  for (const KvType kv : kFormats) addNanQueries(grid, kv, reduced);
+  addNanKeys(grid, reduced);
   return grid.take();
 }
 

@@ -41,6 +41,24 @@ const char* nameOf(EmptyRow kind) {
   return "";
 }
 
+void expectEmpty(const RowCheck& row, const char* where, EmptyRow kind) {
+  expect(emptyRowHolds(row, kind),
+         format("%s: a row without keys is not %s, its lse is %g", where, nameOf(kind), double(row.lse)));
+}
+
+void expectNan(const RowCheck& row, const char* where) {
+  expect(row.allNan, format("%s: a row that sees a NaN is not NaN", where));
+  expect(std::isnan(row.lse), format("%s: lse of a row that sees a NaN is %g", where, double(row.lse)));
+}
+
+/** An error that is NaN, as one side alone would make it, is within no limit. */
+void expectClose(const RowCheck& row, const char* where) {
+  expect(row.error <= kOutLimit,
+         format("%s: out is %.3g off, at most %g", where, double(row.error), kOutLimit));
+  expect(row.lseError <= kLseLimit, format("%s: lse %g is %.3g off, at most %g", where, double(row.lse),
+                                           double(row.lseError), kLseLimit));
+}
+
 }  // namespace
 
 AttentionBench::AttentionBench(const AttentionProblem& problem, CreateAttention create)
@@ -84,6 +102,7 @@ std::string AttentionBench::check() const {
                                                problem_.rows(), shape_.valueDim, poison_);
   double worst = 0;
   double worstLse = 0;
+  int nanRows = 0;
   for (size_t i = 0; i < rows.size(); ++i) {
     const RowCheck& row = rows[i];
     const int t = int(i) / shape_.heads;
@@ -92,19 +111,19 @@ std::string AttentionBench::check() const {
         format("token %d (request %d of %d keys, sees %d), head %d", t, t / shape_.qLen,
                problem_.lengths()[size_t(t / shape_.qLen)], keys, int(i) % shape_.heads);
     if (keys == 0) {
-      const EmptyRow kind = problem_.made().emptyRow;
-      expect(emptyRowHolds(row, kind), format("%s: a row without keys is not %s, its lse is %g",
-                                              where.c_str(), nameOf(kind), double(row.lse)));
-      continue;
+      expectEmpty(row, where.c_str(), problem_.made().emptyRow);
+    } else if (row.nanExpected) {
+      expectNan(row, where.c_str());
+      ++nanRows;
+    } else {
+      expectClose(row, where.c_str());
+      worst = std::fmax(worst, double(row.error));
+      worstLse = std::fmax(worstLse, double(row.lseError));
     }
-    expect(row.error <= kOutLimit,
-           format("%s: out is %.3g off, at most %g", where.c_str(), double(row.error), kOutLimit));
-    expect(row.lseError <= kLseLimit, format("%s: lse %g is %.3g off, at most %g", where.c_str(),
-                                             double(row.lse), double(row.lseError), kLseLimit));
-    worst = std::fmax(worst, double(row.error));
-    worstLse = std::fmax(worstLse, double(row.lseError));
   }
-  return format("%s, out %.2e, lse %.2e", name(), worst, worstLse);
+  expect((nanRows > 0) == problem_.made().hasNan(), format("the reference has %d rows of NaN", nanRows));
+  return format("%s, out %.2e, lse %.2e", name(), worst, worstLse) +
+         (nanRows > 0 ? format(", %d rows NaN", nanRows) : "");
 }
 
 void AttentionBench::checkGuards() const {

@@ -48,6 +48,12 @@ std::vector<int64_t> distinct(int64_t count, int64_t below, std::mt19937_64& ran
   return chosen;
 }
 
+/** Makes one bf16 on the device NaN. */
+void makeNan(uint16_t* value) {
+  constexpr uint16_t kNan = 0x7fc0;
+  cudaCheck(cudaMemcpy(value, &kNan, sizeof kNan, cudaMemcpyHostToDevice), "placing a NaN");
+}
+
 }  // namespace
 
 AttentionProblem::AttentionProblem(const AttentionCase& made) : case_(made) {
@@ -66,6 +72,7 @@ AttentionProblem::AttentionProblem(const AttentionCase& made) : case_(made) {
   deviceBounds_ = std::make_unique<DeviceArray<int32_t>>(bounds_);
   deviceSlots_ = std::make_unique<DeviceArray<int32_t>>(slots_);
   fillPool();
+  placeNan();
 }
 
 void AttentionProblem::dealPages() {
@@ -132,6 +139,14 @@ void AttentionProblem::fillPool() {
               .request = int(r)},
              lengths_[r]);
   }
+}
+
+void AttentionProblem::placeNan() {
+  const int dim = case_.latent + case_.rope;
+  for (const NanQuery& at : case_.nanQueries) makeNan(q_->get() + at.row * dim + at.column);
+  expect(case_.nanKeys.empty() || case_.kv == KvType::bf16, "NaN in the keys of a quantised cache");
+  auto* keys = reinterpret_cast<uint16_t*>(pool_->data());
+  for (const NanKey& at : case_.nanKeys) makeNan(keys + slotOf(at.request, at.key) * dim + at.column);
 }
 
 AttentionShape AttentionProblem::shape() const {

@@ -9,6 +9,19 @@
 
 namespace dcpscope::cuda::tests {
 
+/** A NaN in one column of a query row, numbered over all tokens and their heads. */
+struct NanQuery {
+  int64_t row;
+  int column;
+};
+
+/** A NaN in one column of a local key of a request. */
+struct NanKey {
+  int request;
+  int64_t key;
+  int column;
+};
+
 /** One call of decode attention on random data, as a rank of a DCP group would make it. */
 struct AttentionCase {
   KvType kv = KvType::bf16;
@@ -30,9 +43,14 @@ struct AttentionCase {
   bool needles = false;
   /** Page ids that mean nothing lie outside the pool, not on pages of NaN. */
   bool wildIds = false;
+  std::vector<NanQuery> nanQueries;
+  /** For bf16 caches: kernels need not keep the NaN codes of the others. */
+  std::vector<NanKey> nanKeys;
   int latent = 512;
   int rope = 64;
   uint32_t seed = 1;
+
+  bool hasNan() const { return !nanQueries.empty() || !nanKeys.empty(); }
 };
 
 /**
@@ -68,6 +86,7 @@ class AttentionProblem {
   void dealPages();
   void dealSlots();
   void fillPool();
+  void placeNan();
 
   AttentionCase case_;
   std::vector<int32_t> lengths_;

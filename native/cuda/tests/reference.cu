@@ -171,22 +171,22 @@ __global__ void mergeSplits(Problem p, const double* sums, const double* maxima,
   const int V = p.shape.valueDim;
   double largest = -INFINITY;
   for (int s = 0; s < p.splits; ++s) largest = fmax(largest, maxima[s * rows + row]);
+  // A split of nothing but NaN has no maximum either: its weight tells it from one without keys.
   double total = 0;
   for (int s = 0; s < p.splits; ++s) {
-    if (maxima[s * rows + row] != -INFINITY) {
-      total += exp(maxima[s * rows + row] - largest) * weights[s * rows + row];
-    }
+    const double weight = weights[s * rows + row];
+    if (weight != 0) total += exp(maxima[s * rows + row] - largest) * weight;
   }
   for (int d = threadIdx.x; d < V; d += blockDim.x) {
     double value = 0;
     for (int s = 0; s < p.splits; ++s) {
-      const double top = maxima[s * rows + row];
-      if (top != -INFINITY) value += exp(top - largest) / total * sums[(s * rows + row) * V + d];
+      if (weights[s * rows + row] == 0) continue;
+      value += exp(maxima[s * rows + row] - largest) / total * sums[(s * rows + row) * V + d];
     }
     out[row * V + d] = value;
   }
   if (threadIdx.x == 0) {
-    const double natural = total > 0 ? largest + log(total) : -INFINITY;
+    const double natural = total == 0 ? -INFINITY : largest + log(total);
     lse[row] = p.in.base2 ? natural / log(2.0) : natural;
   }
 }

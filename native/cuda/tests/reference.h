@@ -7,7 +7,8 @@ namespace dcpscope::cuda {
 /**
  * Writes [T][H][V] and [T][H] doubles to device memory; the log-sum-exp is in the base that `inputs` asks
  * for. Cached values are taken as the contract of their format dequantises them. Rows without keys give (0,
- * -inf), whatever `inputs.emptyRow` says; `inputs.out`, `inputs.lse` and the stamps are not used.
+ * -inf), whatever `inputs.emptyRow` says, and rows that see a NaN give NaN; `inputs.out`, `inputs.lse` and
+ * the stamps are not used.
  *
  * Takes memory of its own and waits for the result. At most 512 value columns; ERR_CONFIG for fp32 caches.
  */

@@ -27,6 +27,7 @@ __global__ void compareRows(const void* out, bool outFp32, const float* lse, con
   bool zero = true;
   bool nan = true;
   bool untouched = true;
+  bool nanExpected = isnan(referenceLse[row]);
   const uint32_t pattern = poison * 0x01010101U;
   for (int d = threadIdx.x; d < dim; d += kThreads) {
     double value;
@@ -42,6 +43,7 @@ __global__ void compareRows(const void* out, bool outFp32, const float* lse, con
     zero = zero && value == 0;
     nan = nan && isnan(value);
     const double expected = referenceOut[row * dim + d];
+    nanExpected = nanExpected && isnan(expected);
     difference += (value - expected) * (value - expected);
     norm += expected * expected;
   }
@@ -50,13 +52,15 @@ __global__ void compareRows(const void* out, bool outFp32, const float* lse, con
   zero = __syncthreads_and(zero);
   nan = __syncthreads_and(nan);
   untouched = __syncthreads_and(untouched);
+  nanExpected = __syncthreads_and(nanExpected);
   if (threadIdx.x == 0) {
     checks[row] = {.error = float(sqrt(difference / norm)),
                    .lse = lse[row],
                    .lseError = float(fabs(double(lse[row]) - referenceLse[row])),
                    .allZero = zero,
                    .allNan = nan,
-                   .untouched = untouched && __float_as_uint(lse[row]) == pattern};
+                   .untouched = untouched && __float_as_uint(lse[row]) == pattern,
+                   .nanExpected = nanExpected};
   }
 }
 

@@ -17,6 +17,8 @@ struct RowCheck {
   bool allNan;
   /** Every byte of the row is `poison`, and so is its lse. */
   bool untouched;
+  /** The reference is NaN throughout, its lse too. */
+  bool nanExpected;
 };
 
 /** Compares [rows][dim] bf16 or fp32 and [rows] with the reference; all pointers on the device. */
