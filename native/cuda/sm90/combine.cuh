@@ -81,28 +81,40 @@ __device__ inline void writeSegment(const KernelArgs& args, const Segment& segme
   }
 }
 
-__device__ inline uint32_t* arrivalsOf(const KernelArgs& args, int request, int rowBlock) {
-  return args.arrivals + static_cast<int64_t>(request) * args.rowBlocks + rowBlock;
-}
-
-/** Counts this part in; the count begins again at 0 once every part has come twice. */
-__device__ inline void arriveAt(const KernelArgs& args, int request, int rowBlock) {
-  const int parts = args.plan.lastPart[request] - args.plan.firstPart[request] + 1;
-  __threadfence();
-  atomicInc(arrivalsOf(args, request, rowBlock), 2 * static_cast<uint32_t>(parts) - 1);
-}
-
-/** Waits until every part has written its partial of the request. */
-__device__ inline void awaitParts(const KernelArgs& args, int request, int rowBlock) {
-  const auto parts = static_cast<uint32_t>(args.plan.lastPart[request] - args.plan.firstPart[request] + 1);
-  const uint32_t* arrivals = arrivalsOf(args, request, rowBlock);
-  uint32_t seen = 0;
-  do {
-    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(arrivals) : "memory");
-  } while (seen < parts);
-}
-
 constexpr int kConsumerWarps = kConsumers / 32;
+
+/** Arrivals of a request's warps: each comes once when it has written and once when it has seen that all
+ * have; then the count begins again at 0. */
+class Arrivals {
+ public:
+  __device__ Arrivals(const KernelArgs& args, int request, int rowBlock)
+      : count_(args.arrivals + static_cast<int64_t>(request) * args.rowBlocks + rowBlock),
+        warps_((args.plan.lastPart[request] - args.plan.firstPart[request] + 1) * kConsumerWarps) {}
+
+  /** The warp has written its share of a partial. */
+  __device__ void written(int lane) const {
+    __syncwarp();
+    if (lane > 0) return;
+    __threadfence();
+    come();
+  }
+
+  /** Waits until all warps have written; one thread of each warp calls it. */
+  __device__ void await() const {
+    uint32_t seen = 0;
+    do {
+      asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(count_) : "memory");
+    } while (seen < warps_);
+    come();
+  }
+
+ private:
+  __device__ void come() const { atomicInc(count_, 2 * warps_ - 1); }
+
+  uint32_t* count_;
+  uint32_t warps_;
+};
+
 /** Parts that can share a request: one for each multiprocessor of any GPU that this kernel runs on. */
 constexpr int kMostParts = 136;
 /** A share is at most one unit larger than a part's even share of the units. */
@@ -114,8 +126,8 @@ struct CombineMemory {
   float4 units[kMostUnits * 32];
   /** Of each row of a share, for each part: its lse, then its weight. */
   float weight[2 * kGroupRows * (kMostParts | 1)];
-  float most[kRows];
-  float total[kRows];
+  /** Whether any part has keys of the row. */
+  bool some[kRows];
 };
 static_assert(sizeof(CombineMemory) <= offsetof(SharedMemory, top));
 
@@ -147,7 +159,7 @@ class Combine {
   __device__ void bring() const {
     const uint32_t bytes = (end_ - begin_) * kUnitBytes;
     if (lane_ == 0) {
-      awaitParts(args_, request_, rowBlock_);
+      Arrivals(args_, request_, rowBlock_).await();
       // Others wrote the partials, and these warps the memory, by ordinary stores.
       fenceAsyncProxyEverywhere();
       if (warp_ == 0) barrierExpect(arrived_, parts_ * bytes);
@@ -176,9 +188,8 @@ class Combine {
         if (member > 0) break;
         for (int i = 1; i < team && i < parts_; ++i) add(sum, 1, 1, *unitAt(i, unit));
       }
-      const int row = rowOf(unit);
-      write(unit, row, sum.x, sum.y);
-      write(unit, row + 8, sum.z, sum.w);
+      write(unit, rowOf(unit), sum.x, sum.y);
+      write(unit, rowOf(unit) + 8, sum.z, sum.w);
     }
     if (team > 1 && warp_ / team >= units) namedSync(kConsumersMeet, kConsumers);
   }
@@ -189,7 +200,7 @@ class Combine {
     return i == 0 ? firstSlot_ : static_cast<int64_t>(2 * (first_ + i)) * args_.rowBlocks + rowBlock_;
   }
 
-  /** Weights of the parts of the share's rows against the largest lse of each, and their sums. */
+  /** What each part of the share's rows is multiplied with. */
   __device__ void weigh() {
     const int rows = (end_ - 1) / kUnitsPerGroup * kGroupRows + kGroupRows - firstRow_;
 #pragma unroll 4
@@ -199,25 +210,40 @@ class Combine {
       memory_.weight[row * stride_ + part] = __ldcg(args_.splitLse + slotOf(part) * kRows + firstRow_ + row);
     }
     namedSync(kConsumersMeet, kConsumers);
-    for (int row = warp_; row < rows; row += kConsumerWarps) {
-      float* weights = memory_.weight + row * stride_;
-      float most = -INFINITY;
-      for (int i = lane_; i < parts_; i += 32) most = fmaxf(most, weights[i]);
-      for (int step = 16; step > 0; step /= 2) most = fmaxf(most, __shfl_xor_sync(~0U, most, step));
-      // Nothing but NaN must come out as NaN, nothing at all as 0.
-      if (most == -INFINITY) most = 0;
-      float total = 0;
-      for (int i = lane_; i < parts_; i += 32) {
-        weights[i] = exp2Fast(weights[i] - most);
-        total += weights[i];
-      }
-      for (int step = 16; step > 0; step /= 2) total += __shfl_xor_sync(~0U, total, step);
-      if (lane_ == 0) {
-        memory_.most[row] = most;
-        memory_.total[row] = total;
-      }
-    }
+    for (int row = warp_; row < rows; row += kConsumerWarps) weighRow(row);
     namedSync(kConsumersMeet, kConsumers);
+  }
+
+  __device__ void weighRow(int row) {
+    float* weights = memory_.weight + row * stride_;
+    float most = -INFINITY;
+    for (int i = lane_; i < parts_; i += 32) most = fmaxf(most, weights[i]);
+    for (int step = 16; step > 0; step /= 2) most = fmaxf(most, __shfl_xor_sync(~0U, most, step));
+    // Nothing but NaN must come out as NaN, nothing at all as 0.
+    if (most == -INFINITY) most = 0;
+    float total = 0;
+    for (int i = lane_; i < parts_; i += 32) total += exp2Fast(weights[i] - most);
+    for (int step = 16; step > 0; step /= 2) total += __shfl_xor_sync(~0U, total, step);
+    const float factor = total == 0 ? 0 : args_.outScale / total;
+    for (int i = lane_; i < parts_; i += 32) weights[i] = exp2Fast(weights[i] - most) * factor;
+    if (lane_ > 0) return;
+    memory_.some[row] = total != 0;
+    // The lse is written by whoever has the row's first columns.
+    const int unit = (firstRow_ + row) / kGroupRows * kUnitsPerGroup;
+    if (unit >= begin_ && unit < end_) writeLse(row, most, total);
+  }
+
+  __device__ void writeLse(int row, float most, float total) const {
+    float lse = lseIn(args_.inputs.base2, most + log2f(total));
+    float filler;
+    if (total == 0 && !emptyRow(args_.inputs.emptyRow, filler, lse)) return;
+    if (rowOfRequest(row) < args_.rows) args_.inputs.lse[outRow(row)] = lse;
+  }
+
+  /** Places of a row of the share: in its request, and in out and lse. */
+  __device__ int rowOfRequest(int row) const { return rowBlock_ * kRows + firstRow_ + row; }
+  __device__ int64_t outRow(int row) const {
+    return static_cast<int64_t>(request_) * args_.rows + rowOfRequest(row);
   }
 
   __device__ float4* unitAt(int part, int unit) const {
@@ -241,25 +267,21 @@ class Combine {
     const float* weights = memory_.weight + rowOf(unit) * stride_;
     const float* weights8 = weights + 8 * stride_;
     float4 sum = {0, 0, 0, 0};
-#pragma unroll 4
+#pragma unroll 8
     for (int i = first; i < parts_; i += step) add(sum, weights[i], weights8[i], *unitAt(i, unit));
     return sum;
   }
 
   /** Writes two columns of a row of the share. */
   __device__ void write(int unit, int row, float a, float b) const {
-    const int ofRequest = rowBlock_ * kRows + firstRow_ + row;
-    if (ofRequest >= args_.rows) return;
-    const float total = memory_.total[row];
-    const int64_t to = static_cast<int64_t>(request_) * args_.rows + ofRequest;
+    if (rowOfRequest(row) >= args_.rows) return;
+    if (!memory_.some[row]) {
+      float lse;
+      if (!emptyRow(args_.inputs.emptyRow, a, lse)) return;
+      b = a;
+    }
     const int column = (begin_ + unit) % kUnitsPerGroup * 8 + lane_ % 4 * 2;
-    const bool none = total == 0;
-    float filler = 0;
-    float lse = none ? -INFINITY : lseIn(args_.inputs.base2, memory_.most[row] + log2f(total));
-    if (none && !emptyRow(args_.inputs.emptyRow, filler, lse)) return;
-    const float factor = none ? 0 : args_.outScale / total;
-    writePair(args_, to * kValueDim + column, none ? filler : a * factor, none ? filler : b * factor);
-    if (column == 0) args_.inputs.lse[to] = lse;
+    writePair(args_, outRow(row) * kValueDim + column, a, b);
   }
 
   const KernelArgs& args_;

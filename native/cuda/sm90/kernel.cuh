@@ -5,10 +5,24 @@
 
 namespace dcpscope::cuda {
 
+/** Who a consumer is. What is read anew needs no register while keys are attended to: those are all taken,
+ * and what was put aside would be fetched behind the stores of a partial. */
+struct Consumer {
+  int thread;
+  int part;
+  int rowBlock;
+
+  static __device__ Consumer readAnew(const KernelArgs& args) {
+    int thread;
+    int block;
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+    asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
+    return {thread % kGroupThreads, block / args.rowBlocks, block % args.rowBlocks};
+  }
+};
+
 template <class Group>
-__device__ void consume(Group& group, int half, SharedMemory& shared, const KernelArgs& args, int part,
-                        int rowBlock, int thread) {
-  const Fragment at(thread);
+__device__ void consume(Group& group, int half, SharedMemory& shared, const KernelArgs& args, int part) {
   Segments segments(args, part);
   // A part shares at most two requests with others: its first and its last.
   int firstShared = -1;
@@ -16,9 +30,10 @@ __device__ void consume(Group& group, int half, SharedMemory& shared, const Kern
   int turn = 0;
   for (Segment segment; segments.next(segment); turn ^= 1) {
     Softmax state;
+    const Consumer before = Consumer::readAnew(args);
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      const int row = rowBlock * kRows + at.row + 8 * r;
+      const int row = before.rowBlock * kRows + Fragment(before.thread).row + 8 * r;
       if (row >= args.rows) continue;
       state.bound[r] = args.inputs.bounds != nullptr
                            ? args.inputs.bounds[(segment.request * args.rows + row) / args.heads]
@@ -28,6 +43,8 @@ __device__ void consume(Group& group, int half, SharedMemory& shared, const Kern
 #pragma unroll
     for (float& v : out.v) v = 0;
     group.attend(segment, state, out);
+    const Consumer self = Consumer::readAnew(args);
+    const Fragment at(self.thread);
     float total[2];
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
@@ -41,12 +58,13 @@ __device__ void consume(Group& group, int half, SharedMemory& shared, const Kern
     read(shared.sum[turn][1 - half], other, at);
     total[0] += other[0];
     total[1] += other[1];
-    writeSegment(args, segment, part, rowBlock, half, at, out, total, state.top);
+    writeSegment(args, segment, self.part, self.rowBlock, half, at, out, total, state.top);
     if (segment.whole) continue;
-    namedSync(kConsumersMeet, kConsumers);
-    if (half == 0 && thread == 0) arriveAt(args, segment.request, rowBlock);
+    Arrivals(args, segment.request, self.rowBlock).written(at.lane);
     (firstShared < 0 ? firstShared : lastShared) = segment.request;
   }
+  const auto [thread, ownPart, rowBlock] = Consumer::readAnew(args);
+  const Fragment at(thread);
   const int warp = half * (kConsumerWarps / 2) + at.warp;
   Stamp* stamps = args.inputs.attendStamps;
   const int stamp =
@@ -55,16 +73,15 @@ __device__ void consume(Group& group, int half, SharedMemory& shared, const Kern
     stamps[stamp].end = globalTime();
     args.inputs.combineStamps[stamp].begin = stamps[stamp].end;
   }
-  // Queries and keys are no longer needed, and no copy is under way.
+  // Since the sums were exchanged nobody reads queries and keys, and no copy of them is under way.
   auto& memory = *reinterpret_cast<CombineMemory*>(&shared);
   uint32_t parity = 0;
   for (int request = firstShared; request >= 0;
        parity ^= 1, request = request == firstShared && lastShared != request ? lastShared : -1) {
-    Combine combine(args, memory, sharedAddress(&shared.partials), request, rowBlock, part, warp, at.lane);
+    Combine combine(args, memory, sharedAddress(&shared.partials), request, rowBlock, ownPart, warp, at.lane);
+    if (request != firstShared) namedSync(kConsumersMeet, kConsumers);
     combine.bring();
     combine.merge(parity);
-    namedSync(kConsumersMeet, kConsumers);
-    if (half == 0 && thread == 0) arriveAt(args, request, rowBlock);
   }
   if (stamp >= 0 && half == 0 && thread == 0) args.inputs.combineStamps[stamp].end = globalTime();
 }
@@ -114,11 +131,11 @@ __global__ void __launch_bounds__(kBlockThreads<Producer>, 1)
   } else if (group == 0) {
     moreRegisters<Producer::kConsumerRegisters>();
     Left<Producer::kOrdinaryStores> left(shared, args, thread);
-    consume(left, 0, shared, args, part, rowBlock, thread);
+    consume(left, 0, shared, args, part);
   } else {
     moreRegisters<Producer::kConsumerRegisters>();
     Right<Producer::kOrdinaryStores> right(shared, args, thread);
-    consume(right, 1, shared, args, part, rowBlock, thread);
+    consume(right, 1, shared, args, part);
   }
 }
 

@@ -99,7 +99,7 @@ struct KernelArgs {
    * their rows. */
   float* splitOut;
   float* splitLse;
-  /** Arrivals of parts at a request: [requests * rowBlocks]. */
+  /** Arrivals at a request: [requests * rowBlocks]. */
   uint32_t* arrivals;
 };
 
