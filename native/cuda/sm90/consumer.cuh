@@ -26,7 +26,7 @@ __device__ inline void scale(Accumulator<256>& out, const float (&factor)[2]) {
 /** Issues the products of queries with the boxes of one part of a tile, each as it arrives. Boxes that
  * ordinary stores wrote are awaited together: the fence costs the reader little, but a writer would wait for
  * its later copies at it. */
-template <Part kPart, bool kFirst, bool kOrdinaryStores>
+template <TilePart kPart, bool kFirst, bool kOrdinaryStores>
 __device__ inline void score(SharedMemory& shared, Accumulator<64>& scores, uint32_t parity) {
   const uint32_t q = sharedAddress(shared.q) / kChunk;
   const uint32_t keys = sharedAddress(shared.keys[tileOf(kPart)]) / kChunk;
@@ -84,44 +84,60 @@ __device__ inline void follow(const SharedMemory& shared, const float* from, Sof
 }
 
 /**
- * The warpgroup that holds the left columns and scores even tiles. Between the scores of the two parts of a
- * tile it adds the values of the odd tile before: that tile's probabilities are ready at about the time when
- * the first part is there and the second is not.
+ * One of the two warpgroups: the left one holds the left columns and scores even tiles, the right one the
+ * right columns and odd tiles. Between the scores of the two parts of its tile it adds the values of the
+ * other's tile before: those probabilities are ready at about the time when the first part is there and the
+ * second is not.
  */
-template <bool kOrdinaryStores>
-class Left {
+template <bool kRight, bool kOrdinaryStores>
+class Consumers {
  public:
-  __device__ Left(SharedMemory& shared, const KernelArgs& args, int thread)
+  __device__ Consumers(SharedMemory& shared, const KernelArgs& args, int thread)
       : shared_(shared), args_(args), at_(thread) {}
 
   __device__ void attend(const Segment& segment, Softmax& state, Accumulator<256>& out) {
-    int key = segment.firstTile * kTile;
+    int key = (segment.firstTile + kTileIndex) * kTile;
+    int left = segment.tiles;
     barrierWait(sharedAddress(&shared_.queryFull), queries_++ & 1);
-    own<false>(key, segment.tiles <= 2, state, out);
-    for (int left = segment.tiles - 2; left > 0; left -= 2)
-      own<true>(key += 2 * kTile, left <= 2, state, out);
-    if (segment.tiles % 2 == 1) return;
+    if constexpr (kRight) {
+      if (left == 1) release(shared_.queryFree, at_);
+    } else {
+      own<false>(key, left <= 2, state, out);
+      key += 2 * kTile;
+      left -= 2;
+    }
+    for (; left > kTileIndex; left -= 2, key += 2 * kTile) own<true>(key, left <= 2 + kTileIndex, state, out);
+    // The other's last tile, where no own one follows it.
+    if (segment.tiles % 2 != kTileIndex) return;
     other(state, out);
     mmaWait<0>();
-    release(shared_.free[kOddLeft], at_);
+    release(shared_.free[kOtherPart], at_);
   }
 
  private:
-  /** An even tile, from scores to values; `kAfter` an odd one. */
+  static constexpr int kTileIndex = kRight ? 1 : 0;
+  /** Parts of the own tile in the order in which they come; the first has the own columns. */
+  static constexpr TilePart kFirst = kRight ? kOddRight : kEvenLeft;
+  static constexpr TilePart kSecond = kRight ? kOddLeft : kEvenRight;
+  /** The part of the other's tile that has the own columns. */
+  static constexpr TilePart kOtherPart = kRight ? kEvenRight : kOddLeft;
+  static constexpr uint32_t kColumnsAt = firstBox(kFirst) * kBoxChunks;
+
+  /** An own tile, from scores to values; `kAfter` one of the other. */
   template <bool kAfter>
   __device__ void own(int key, bool last, Softmax& state, Accumulator<256>& out) {
-    const uint32_t even = sharedAddress(shared_.keys[0]);
+    const uint32_t tile = sharedAddress(shared_.keys[kTileIndex]);
     const uint32_t parity = tiles_++ & 1;
     Accumulator<64> scores;
     mmaFence();
-    score<kEvenLeft, true, kOrdinaryStores>(shared_, scores, parity);
+    score<kFirst, true, kOrdinaryStores>(shared_, scores, parity);
     mmaCommit();
     if constexpr (kAfter) other(state, out);
-    score<kEvenRight, false, kOrdinaryStores>(shared_, scores, parity);
+    score<kSecond, false, kOrdinaryStores>(shared_, scores, parity);
     mmaCommit();
     if constexpr (kAfter) {
       mmaWait<1>();
-      release(shared_.free[kOddLeft], at_);
+      release(shared_.free[kOtherPart], at_);
     }
     mmaWait<0>();
     if (last) release(shared_.queryFree, at_);
@@ -130,97 +146,27 @@ class Left {
     soften(scores, state, args_.scoreScale, factor);
     uint32_t packed[4][4];
     pack(scores, packed);
-    storeProbabilities(packed, even + kRopeBox * kBoxBytes, at_);
+    storeProbabilities(packed, tile + kRopeBox * kBoxBytes, at_);
     publish(shared_.top, state.top, at_);
-    publish(shared_.evenFactor, factor, at_);
-    namedArrive(kEvenReady, kConsumers);
+    publish(shared_.factor[kTileIndex], factor, at_);
+    namedArrive(kRight ? kOddReady : kEvenReady, kConsumers);
     scale(out, factor);
     mmaFence();
-    addValues(out, packed, even / kChunk);
+    addValues(out, packed, tile / kChunk + kColumnsAt);
     mmaCommit();
     mmaWait<0>();
-    release(shared_.free[kEvenLeft], at_);
+    release(shared_.free[kFirst], at_);
   }
 
-  /** Issues the products with an odd tile's values. */
+  /** Issues the products with the other's tile. */
   __device__ void other(Softmax& state, Accumulator<256>& out) {
-    const uint32_t odd = sharedAddress(shared_.keys[1]) / kChunk;
-    namedSync(kOddReady, kConsumers);
+    const uint32_t tile = sharedAddress(shared_.keys[1 - kTileIndex]) / kChunk;
+    namedSync(kRight ? kEvenReady : kOddReady, kConsumers);
     float factor[2];
-    follow(shared_, shared_.oddFactor, state, factor, at_);
+    follow(shared_, shared_.factor[1 - kTileIndex], state, factor, at_);
     scale(out, factor);
     mmaFence();
-    addValues(out, odd + kRopeBox * kBoxChunks, odd);
-    mmaCommit();
-  }
-
-  SharedMemory& shared_;
-  const KernelArgs& args_;
-  const Fragment at_;
-  uint32_t queries_ = 0;
-  uint32_t tiles_ = 0;
-};
-
-/** The warpgroup that holds the right columns and scores odd tiles, in the same order. */
-template <bool kOrdinaryStores>
-class Right {
- public:
-  __device__ Right(SharedMemory& shared, const KernelArgs& args, int thread)
-      : shared_(shared), args_(args), at_(thread) {}
-
-  __device__ void attend(const Segment& segment, Softmax& state, Accumulator<256>& out) {
-    int key = segment.firstTile * kTile + kTile;
-    barrierWait(sharedAddress(&shared_.queryFull), queries_++ & 1);
-    if (segment.tiles == 1) release(shared_.queryFree, at_);
-    for (int left = segment.tiles; left > 1; left -= 2, key += 2 * kTile) own(key, left < 4, state, out);
-    if (segment.tiles % 2 == 0) return;
-    other(state, out);
-    mmaWait<0>();
-    release(shared_.free[kEvenRight], at_);
-  }
-
- private:
-  /** An odd tile, from scores to values. */
-  __device__ void own(int key, bool last, Softmax& state, Accumulator<256>& out) {
-    const uint32_t odd = sharedAddress(shared_.keys[1]);
-    const uint32_t parity = tiles_++ & 1;
-    Accumulator<64> scores;
-    mmaFence();
-    score<kOddRight, true, kOrdinaryStores>(shared_, scores, parity);
-    mmaCommit();
-    other(state, out);
-    score<kOddLeft, false, kOrdinaryStores>(shared_, scores, parity);
-    mmaCommit();
-    mmaWait<1>();
-    release(shared_.free[kEvenRight], at_);
-    mmaWait<0>();
-    if (last) release(shared_.queryFree, at_);
-    float factor[2];
-    mask(scores, key, state, at_.column);
-    soften(scores, state, args_.scoreScale, factor);
-    uint32_t packed[4][4];
-    pack(scores, packed);
-    storeProbabilities(packed, odd + kRopeBox * kBoxBytes, at_);
-    publish(shared_.top, state.top, at_);
-    publish(shared_.oddFactor, factor, at_);
-    namedArrive(kOddReady, kConsumers);
-    scale(out, factor);
-    mmaFence();
-    addValues(out, packed, odd / kChunk + 4 * kBoxChunks);
-    mmaCommit();
-    mmaWait<0>();
-    release(shared_.free[kOddRight], at_);
-  }
-
-  /** Issues the products with an even tile's values. */
-  __device__ void other(Softmax& state, Accumulator<256>& out) {
-    const uint32_t even = sharedAddress(shared_.keys[0]) / kChunk;
-    namedSync(kEvenReady, kConsumers);
-    float factor[2];
-    follow(shared_, shared_.evenFactor, state, factor, at_);
-    scale(out, factor);
-    mmaFence();
-    addValues(out, even + kRopeBox * kBoxChunks, even + 4 * kBoxChunks);
+    addValues(out, tile + kRopeBox * kBoxChunks, tile + kColumnsAt);
     mmaCommit();
   }
 

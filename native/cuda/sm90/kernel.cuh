@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(kBlockThreads<Producer>, 1)
   static_assert(kConsumers * Producer::kConsumerRegisters +
                     Producer::kThreads * Producer::kProducerRegisters <=
                 kBlockThreads<Producer> * kLaunched);
-  extern __shared__ unsigned char raw[];
+  extern __shared__ __align__(1024) unsigned char raw[];
   auto& shared = *reinterpret_cast<SharedMemory*>(raw);
   const int block = static_cast<int>(blockIdx.x);
   const int part = block / args.rowBlocks;
@@ -130,11 +130,11 @@ __global__ void __launch_bounds__(kBlockThreads<Producer>, 1)
     Producer::work(shared, args, maps, part, rowBlock, static_cast<int>(threadIdx.x) - kConsumers);
   } else if (group == 0) {
     moreRegisters<Producer::kConsumerRegisters>();
-    Left<Producer::kOrdinaryStores> left(shared, args, thread);
+    Consumers<false, Producer::kOrdinaryStores> left(shared, args, thread);
     consume(left, 0, shared, args, part);
   } else {
     moreRegisters<Producer::kConsumerRegisters>();
-    Right<Producer::kOrdinaryStores> right(shared, args, thread);
+    Consumers<true, Producer::kOrdinaryStores> right(shared, args, thread);
     consume(right, 1, shared, args, part);
   }
 }

@@ -5,7 +5,7 @@
 namespace dcpscope::cuda {
 
 /** Fills one part of all tiles of a block's segments; `before` is called with each segment first. */
-template <Part kPart, class Producer, class Before>
+template <TilePart kPart, class Producer, class Before>
 __device__ void produce(Producer& producer, SharedMemory& shared, const KernelArgs& args, int part,
                         Before before) {
   uint32_t turn = 0;

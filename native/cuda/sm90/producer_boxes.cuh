@@ -44,7 +44,7 @@ class BoxProducer {
   }
 
   /** Fills one part of the tile that begins at local key `key`. */
-  template <Part kPart>
+  template <TilePart kPart>
   __device__ void fill(int key) {
     const bool partial = key + kTile > length_ && length_ % chunk_ != 0;
     const uint32_t staged = sharedAddress(&shared_.staged[kPart]);
@@ -75,7 +75,7 @@ class BoxProducer {
   }
 
   /** Zeroes what the last page holds behind the last key, since 0 * NaN is NaN. */
-  template <Part kPart>
+  template <TilePart kPart>
   __device__ void clear(int key) {
     barrierWait(sharedAddress(&shared_.staged[kPart]), stagedParity_);
     stagedParity_ ^= 1;

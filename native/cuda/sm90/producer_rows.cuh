@@ -65,7 +65,7 @@ class RowProducer {
   }
 
   /** Waits until a part is free and enqueues its copies, which hand it over when they have arrived. */
-  template <Part kPart>
+  template <TilePart kPart>
   __device__ void copy(const Looked& looked, int key) {
     barrierWait(sharedAddress(&shared_.free[kPart]), (turns_[tileOf(kPart)] & 1) ^ 1);
     if constexpr (kPart == kEvenRight || kPart == kOddLeft) ++turns_[tileOf(kPart)];

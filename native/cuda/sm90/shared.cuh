@@ -30,17 +30,19 @@ constexpr int kConsumers = 2 * kGroupThreads;
 
 /** Parts of the two tiles that are filled and freed together: left boxes 0 to 3, right boxes 4 to 7, and the
  * rope box with whoever reads probabilities last. */
-enum Part { kEvenLeft, kEvenRight, kOddRight, kOddLeft, kParts };
-__host__ __device__ constexpr int tileOf(Part part) {
+enum TilePart { kEvenLeft, kEvenRight, kOddRight, kOddLeft, kTileParts };
+__host__ __device__ constexpr int tileOf(TilePart part) {
   return part == kEvenLeft || part == kEvenRight ? 0 : 1;
 }
-__host__ __device__ constexpr int firstBox(Part part) {
+__host__ __device__ constexpr int firstBox(TilePart part) {
   return part == kEvenLeft || part == kOddLeft ? 0 : 4;
 }
-__host__ __device__ constexpr int boxesOf(Part part) {
+__host__ __device__ constexpr int boxesOf(TilePart part) {
   return part == kEvenRight || part == kOddLeft ? 5 : 4;
 }
-__host__ __device__ constexpr int boxOf(Part part, int i) { return i == 4 ? kRopeBox : firstBox(part) + i; }
+__host__ __device__ constexpr int boxOf(TilePart part, int i) {
+  return i == 4 ? kRopeBox : firstBox(part) + i;
+}
 
 /** Hardware barriers of the consumers; 0 is __syncthreads. */
 enum Signal { kConsumersMeet = 1, kEvenReady, kOddReady };
@@ -48,25 +50,24 @@ enum Signal { kConsumersMeet = 1, kEvenReady, kOddReady };
 struct alignas(1024) SharedMemory {
   unsigned char q[kTileBytes];
   unsigned char keys[2][kTileBytes];
-  /** Running maximum of each row, and the factors by which earlier sums shrink, base 2. */
+  /** Running maximum of each row, base 2, and the factors by which even and odd tiles shrank earlier sums. */
   float top[kRows];
-  float evenFactor[kRows];
-  float oddFactor[kRows];
+  float factor[2][kRows];
   /** Sums of both warpgroups, of every second segment. */
   float sum[2][2][kRows];
   alignas(8) uint64_t queryFull;
   uint64_t queryFree;
   /** Arrival of parts that are not ready to be used yet. */
-  uint64_t staged[kParts];
+  uint64_t staged[kTileParts];
   uint64_t full[2][kBoxes];
-  uint64_t free[kParts];
+  uint64_t free[kTileParts];
   /** Arrival of partials that a combine merges. */
   uint64_t partials;
 };
 static_assert(sizeof(SharedMemory) <= 232448);
 
 /** The barrier of a part that ordinary stores fill: its boxes are handed over together. */
-__device__ inline uint64_t* partFull(SharedMemory& shared, Part part) {
+__device__ inline uint64_t* partFull(SharedMemory& shared, TilePart part) {
   return &shared.full[tileOf(part)][firstBox(part)];
 }
 
