@@ -72,7 +72,13 @@ class Attention {
   /** Deals out the work for `lengths` (device, [requests]) over the multiprocessors: once a step, before
    * `run`. */
   virtual void plan(void* workspace, const int32_t* lengths, cudaStream_t stream) = 0;
-  /** Attention and combine. Both calls only enqueue, and can be captured into a graph. */
+  /**
+   * Attention and combine. Both calls only enqueue, and can be captured into a graph. Blocks wait for the
+   * parts of others: nothing else may hold multiprocessors of the device for good meanwhile.
+   *
+   * A row whose own scores are NaN comes out as NaN. So may one that shares a tile with a NaN key that it
+   * does not see but a later query token does.
+   */
   virtual void run(void* workspace, const AttentionInputs& inputs, cudaStream_t stream) = 0;
 };
 

@@ -9,7 +9,7 @@
 namespace dcpscope::cuda {
 
 /** Device pointers of a plan. A part is what one block (of one block of rows) works on: the tiles from
- * begin[p] to before begin[p + 1]; parts without tiles are the last ones. parts <= 1024. */
+ * begin[p] to before begin[p + 1]; parts without tiles are the last ones. */
 struct PlanView {
   /** [parts + 1] */
   TilePlace* begin;

@@ -42,21 +42,6 @@ __device__ inline void barrierWait(uint32_t barrier, uint32_t parity) {
       : "memory");
 }
 
-/** Whether the phase with this parity is over; the same answer for all lanes of a warp. */
-__device__ inline bool barrierPassed(uint32_t barrier, uint32_t parity) {
-  uint32_t passed;
-  asm volatile(
-      "{\n"
-      ".reg .pred done;\n"
-      "mbarrier.test_wait.parity.shared::cta.b64 done, [%1], %2;\n"
-      "selp.u32 %0, 1, 0, done;\n"
-      "}\n"
-      : "=r"(passed)
-      : "r"(barrier), "r"(parity)
-      : "memory");
-  return __all_sync(~0U, passed != 0);
-}
-
 /** Shared memory written by ordinary stores becomes visible to matrix units and copy engine. */
 __device__ inline void fenceAsyncProxy() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 

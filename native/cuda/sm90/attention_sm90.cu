@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <bit>
+#include <cfloat>
 
 #include "cuda/device.h"
 #include "cuda/sm90/attention_sm90.h"
@@ -46,8 +46,10 @@ struct Workspace {
 };
 
 /** Whether pageInverse() serves 2^24 keys. */
-bool pageCanBeFound(int pageSize) {
-  return pageSize <= 128 || std::has_single_bit(static_cast<unsigned>(pageSize));
+bool pagesCanBeFound(int pageSize) {
+  constexpr int64_t kKeys = int64_t{1} << 24;
+  constexpr int64_t kOne = int64_t{1} << 31;
+  return (static_cast<int64_t>(pageInverse(pageSize)) * pageSize - kOne) * (kKeys - 1) < kOne;
 }
 
 bool boxesFit(int pageSize) { return pageSize % kTile == 0 || (kTile % pageSize == 0 && pageSize >= 8); }
@@ -85,7 +87,8 @@ class Sm90Attention : public Attention {
     args.rowBlocks = rowBlocks_;
     args.pageSize = shape_.pageSize;
     args.pageInverse = pageInverse(shape_.pageSize);
-    args.scoreScale = static_cast<float>(inputs.softmaxScale * inputs.kvScale * kLog2E);
+    // Not 0, since 0 times the -inf of a key that is not seen is NaN.
+    args.scoreScale = std::max(static_cast<float>(inputs.softmaxScale * inputs.kvScale * kLog2E), FLT_MIN);
     args.outScale = inputs.kvScale;
     args.outFp32 = shape_.outFp32;
     if (sparse_) {
@@ -135,7 +138,9 @@ class Sm90Attention : public Attention {
 
 bool sm90Can(const AttentionShape& shape) {
   return deviceAttribute(cudaDevAttrComputeCapabilityMajor) == 9 && shape.keyDim == kKeyDim &&
-         shape.valueDim == kValueDim && shape.kvType != KvType::fp32 && pageCanBeFound(shape.pageSize);
+         shape.valueDim == kValueDim && shape.kvType != KvType::fp32 &&
+         (shape.topk > 0 || (shape.kvType == KvType::bf16 && boxesFit(shape.pageSize)) ||
+          pagesCanBeFound(shape.pageSize));
 }
 
 std::unique_ptr<Attention> createSm90(const AttentionShape& shape) {

@@ -35,9 +35,15 @@ __device__ inline float4* unitsOf(const KernelArgs& args, int64_t slot) {
 /** Writes the thread's half of the columns of a segment that others have parts of as well; `rows` are in use.
  */
 __device__ inline void writePartial(const KernelArgs& args, int64_t slot, int rows, int half,
-                                    const Fragment& at, const Accumulator<256>& out, const float (&factor)[2],
+                                    const Fragment& at, Accumulator<256>& out, const float (&factor)[2],
                                     const float (&lse)[2]) {
   if (at.warp * kGroupRows >= rows) return;
+  // Rows that saw no key here: a NaN among keys that others saw must not reach them when parts are merged.
+  if (__any_sync(~0U, factor[0] == 0 || factor[1] == 0)) {
+#pragma unroll
+    for (int i = 0; i < 128; ++i)
+      if (factor[i / 2 % 2] == 0) out.v[i] = 0;
+  }
   float4* to = unitsOf(args, slot) + (at.warp * kUnitsPerGroup + half * kUnitsPerGroup / 2) * 32 + at.lane;
 #pragma unroll
   for (int i = 0; i < 32; ++i)
@@ -48,7 +54,7 @@ __device__ inline void writePartial(const KernelArgs& args, int64_t slot, int ro
 
 /** Writes one half of the columns of a finished segment: `total` and `top` are of the thread's two rows. */
 __device__ inline void writeSegment(const KernelArgs& args, const Segment& segment, int part, int rowBlock,
-                                    int half, const Fragment& at, const Accumulator<256>& out,
+                                    int half, const Fragment& at, Accumulator<256>& out,
                                     const float (&total)[2], const float (&top)[2]) {
   float factor[2];
   float lse[2];
@@ -163,7 +169,7 @@ class Combine {
       // Others wrote the partials, and these warps the memory, by ordinary stores.
       fenceAsyncProxyEverywhere();
       if (warp_ == 0) barrierExpect(arrived_, parts_ * bytes);
-      // A warp each, since the copies of one thread are enqueued faster than those of many.
+      // One thread of each warp: copies by all lanes would be enqueued one after the other.
       for (int i = warp_; i < parts_ && bytes > 0; i += kConsumerWarps)
         copyBytes(sharedAddress(memory_.units) + i * bytes, unitsOf(args_, slotOf(i)) + begin_ * 32, bytes,
                   arrived_);

@@ -1,19 +1,19 @@
 #pragma once
 #include <cstdint>
 
-/** e4m3 codes as bf16 values, exact. */
+/** e4m3 codes as bf16 values. */
 namespace dcpscope::cuda {
 
 /**
  * A factor as bf16x2 for `decodeFp8`. An e4m3 code whose sign and other bits are put where a bf16 has them is
  * the code's value times 2^-120: one product with the factor times 2^120 sets exponent and scale at once,
- * subnormals included. The scale is below 256, or its exponent would not fit. NaN codes are not kept.
+ * subnormals included. The scale is rounded to bf16, and each product once more; without a scale (1) values
+ * are exact. Scales from 256 on give infinities, and NaN codes are not kept.
  */
 __device__ inline uint32_t fp8Factor(float scale) {
-  constexpr uint32_t kExponent = 120U << 7;
   uint32_t rounded;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %1;" : "=r"(rounded) : "f"(scale));
-  return rounded + (kExponent << 16 | kExponent);
+  asm("cvt.rn.bf16x2.f32 %0, %1, %1;" : "=r"(rounded) : "f"(scale * 0x1p120F));
+  return rounded;
 }
 
 __device__ inline uint32_t multiplyBf16(uint32_t a, uint32_t b) {

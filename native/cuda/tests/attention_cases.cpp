@@ -155,10 +155,10 @@ void addData(Grid& grid, KvType kv) {
   }
 }
 
-/** Shapes that only a general kernel does. */
+/** Pages and widths beside the usual ones. */
 void addOdd(Grid& grid) {
   for (const KvType kv : kFormats) {
-    for (const int page : {1, 7, 48}) {
+    for (const int page : {1, 7, 8, 48, 96, 192, 256, 300}) {
       AttentionCase made = grid.base(kv);
       made.pageSize = page;
       made.qLen = 2;
