@@ -169,6 +169,21 @@ void costsFollowTheKeysThatKernelsSaw() {
   EXPECT(cost(Stage::lseAllGather).bytes == 2 * 2 * 4);
 }
 
+void neutralizeReadsRowsOnlyWhereNoTransportDoes() {
+  Config config = twoRanks(Comm::agRs);
+  config.contextLens = {3, 0};
+  config.kvType = KvType::fp8;
+  const int32_t lengths[] = {2, 0};
+  const int32_t bounds[] = {2, 0};
+  const auto rowsOf = [&](int ranks) {
+    config.ranks = ranks;
+    const RunState state(config, {1, 1, 1});
+    return cuda::costOf(state, {0, Stage::neutralize, 0}, {lengths, bounds}).bytes / (2 * (512 * 2 + 4));
+  };
+  EXPECT(rowsOf(1) == 2);
+  EXPECT(rowsOf(2) == 1);
+}
+
 }  // namespace
 
 void lanes() {
@@ -178,6 +193,7 @@ void lanes() {
   aCombineBeginsWhereAttendingEnds();
   hullsLeaveOutBlocksThatDidNotRun();
   costsFollowTheKeysThatKernelsSaw();
+  neutralizeReadsRowsOnlyWhereNoTransportDoes();
 }
 
 }  // namespace dcpscope::tests

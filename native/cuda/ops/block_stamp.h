@@ -8,25 +8,35 @@ namespace dcpscope::cuda {
 /** Stamp of one block of a one-dimensional grid. All threads construct it first and call `end` last. */
 class BlockStamp {
  public:
-  __device__ explicit BlockStamp(Stamp* stamps) : active_(stamps != nullptr) {
-    if (!active_ || threadIdx.x != 0) return;
-    const int slot = stampOf(static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
-    if (slot < 0) return;
-    if (slot == 0) announce(stamps);
-    at_ = stamps + slot;
-    begin_ = globalTime();
+  __device__ explicit BlockStamp(Stamp* stamps) : stamps_(stamps) {
+    if (stamps == nullptr || threadIdx.x != 0) return;
+    slot_ = stampOf(static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
+    if (slot_ < 0) return;
+    if (slot_ == 0) announce(stamps);
+    stamps[slot_].begin = globalTime();
   }
 
   __device__ void end() const {
-    if (!active_) return;
+    if (stamps_ == nullptr) return;
     __syncthreads();
-    if (at_ != nullptr) *at_ = Stamp{begin_, globalTime()};
+    write();
+  }
+
+  /** The same, with work of the block that needs a barrier before it: one barrier is enough for both. */
+  template <class F>
+  __device__ void end(F&& behindBarrier) const {
+    __syncthreads();
+    behindBarrier();
+    write();
   }
 
  private:
-  bool active_;
-  Stamp* at_ = nullptr;
-  uint64_t begin_ = 0;
+  __device__ void write() const {
+    if (slot_ >= 0) stamps_[slot_].end = globalTime();
+  }
+
+  Stamp* stamps_;
+  int slot_ = -1;
 };
 
 #endif

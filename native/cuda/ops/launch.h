@@ -21,10 +21,15 @@ void choose(bool flag, F&& f) {
     f(std::false_type{});
 }
 
-/** The same for two flags. */
+/** The same for two flags, and for three. */
 template <class F>
 void choose(bool first, bool second, F&& f) {
   choose(first, [&](auto a) { choose(second, [&](auto b) { f(a, b); }); });
+}
+
+template <class F>
+void choose(bool first, bool second, bool third, F&& f) {
+  choose(first, second, [&](auto a, auto b) { choose(third, [&](auto c) { f(a, b, c); }); });
 }
 
 }  // namespace dcpscope::cuda

@@ -2,7 +2,7 @@
 #include "cuda/ops/block_stamp.h"
 #include "cuda/ops/launch.h"
 #include "cuda/ops/neutralize.h"
-#include "cuda/ops/special.cuh"
+#include "cuda/ops/token_stats.cuh"
 
 namespace dcpscope::cuda {
 namespace {
@@ -11,63 +11,14 @@ constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kWarp;
 /** Bytes of out that one block reads. */
 constexpr int64_t kPartBytes = int64_t{32} << 10;
-/** Groups of eight values that a thread has in flight at once. */
-constexpr int kInFlight = 8;
-
-/** What the threads of a block found in their share of out and lse. */
-struct Found {
-  int nan = 0;
-  int inf = 0;
-  uint32_t most = 0;
-  int lseNan = 0;
-  float lseMin = __builtin_nanf("");
-  float lseMax = __builtin_nanf("");
-
-  template <bool Fp32>
-  __device__ void see(const Eight<Fp32>& eight) {
-    using M = Magnitude<Fp32>;
-    const uint32_t top = M::most(eight);
-    if (top < M::kInfinity) {
-      most = max(most, top);
-      return;
-    }
-#pragma unroll
-    for (int i = 0; i < kEight; ++i) {
-      const uint32_t magnitude = M::at(eight, i);
-      nan += magnitude > M::kInfinity ? 1 : 0;
-      inf += magnitude == M::kInfinity ? 1 : 0;
-      most = max(most, magnitude < M::kInfinity ? magnitude : 0U);
-    }
-  }
-
-  __device__ void see(float lse) {
-    lseNan += isnan(lse) ? 1 : 0;
-    lseMin = fminf(lseMin, lse);
-    lseMax = fmaxf(lseMax, lse);
-  }
-
-  __device__ void add(const Found& other) {
-    nan += other.nan;
-    inf += other.inf;
-    most = max(most, other.most);
-    lseNan += other.lseNan;
-    lseMin = fminf(lseMin, other.lseMin);
-    lseMax = fmaxf(lseMax, other.lseMax);
-  }
-
-  __device__ void reduceWarp() {
-    constexpr unsigned all = 0xffffffffU;
-    nan = __reduce_add_sync(all, nan);
-    inf = __reduce_add_sync(all, inf);
-    most = __reduce_max_sync(all, most);
-    lseNan = __reduce_add_sync(all, lseNan);
-#pragma unroll
-    for (int step = kWarp / 2; step > 0; step /= 2) {
-      lseMin = fminf(lseMin, __shfl_xor_sync(all, lseMin, step));
-      lseMax = fmaxf(lseMax, __shfl_xor_sync(all, lseMax, step));
-    }
-  }
-};
+/**
+ * Groups of eight values that a thread reads at once. Where few tokens are read, if any, registers count for
+ * more: how many of the other blocks, which do nothing, run at a time.
+ */
+template <bool Fp32, StatsOf Of>
+constexpr int kInFlight = Of == StatsOf::allTokens ? 8
+                          : Fp32                   ? 2
+                                                   : 4;
 
 /** The heads of one token that a block looks at. */
 struct Share {
@@ -83,22 +34,23 @@ __device__ inline Share shareOf(const NeutralizeTask& task, int parts) {
   return {token, first, (part + 1) * task.heads / parts - first};
 }
 
-template <bool Fp32>
-__device__ inline Found inspect(const NeutralizeTask& task, int64_t firstRow, int heads) {
-  Found found;
+/** What a thread sees of its block's share. */
+template <bool Fp32, int InFlight>
+__device__ inline StatsRecord inspect(const NeutralizeTask& task, int64_t firstRow, int heads) {
+  StatsRecord seen{};
   const int64_t begin = firstRow * task.valueDim / kEight;
   const int count = heads * task.valueDim / kEight;
   const auto thread = static_cast<int>(threadIdx.x);
-  for (int i = thread; i < heads; i += kThreads) found.see(task.lse[firstRow + i]);
-  for (int base = thread; base < count; base += kThreads * kInFlight) {
-    Eight<Fp32> held[kInFlight] = {};
+  for (int i = thread; i < heads; i += kThreads) see(seen, task.lse[firstRow + i]);
+  for (int base = thread; base < count; base += kThreads * InFlight) {
+    Eight<Fp32> held[InFlight] = {};
 #pragma unroll
-    for (int j = 0; j < kInFlight; ++j)
+    for (int j = 0; j < InFlight; ++j)
       if (base + j * kThreads < count) held[j] = loadEight<Fp32>(task.out, begin + base + j * kThreads);
 #pragma unroll
-    for (int j = 0; j < kInFlight; ++j) found.see(held[j]);
+    for (int j = 0; j < InFlight; ++j) see(seen, held[j]);
   }
-  return found;
+  return seen;
 }
 
 template <bool Fp32>
@@ -110,47 +62,65 @@ __device__ inline void clear(const NeutralizeTask& task, int64_t firstRow, int h
   for (int i = thread; i < heads; i += kThreads) task.lse[firstRow + i] = -INFINITY;
 }
 
-template <bool Fp32>
-__device__ inline void writeStats(Found found, TokenStats* to) {
-  __shared__ Found perWarp[kWarps];
-  found.reduceWarp();
-  if (threadIdx.x % kWarp == 0) perWarp[threadIdx.x / kWarp] = found;
-  __syncthreads();
-  if (threadIdx.x != 0) return;
-  for (int w = 1; w < kWarps; ++w) found.add(perWarp[w]);
-  *to = {found.nan, found.inf, Magnitude<Fp32>::value(found.most), found.lseNan, found.lseMin, found.lseMax};
+__device__ inline StatsRecord joined(unsigned mask, StatsRecord seen) {
+  sumCounts(mask, seen);
+  joinExtremes(mask, seen);
+  return seen;
 }
 
-template <bool Fp32, bool Stats>
+/** By all threads of a block, of which each has seen a part of what belongs to one token. */
+__device__ inline void addBlock(const StatsRecord& seen, StatsRecord* token) {
+  __shared__ StatsRecord perWarp[kWarps];
+  const auto thread = static_cast<int>(threadIdx.x);
+  const StatsRecord warp = joined(kAllLanes, seen);
+  if (thread % kWarp == 0) perWarp[thread / kWarp] = warp;
+  __syncthreads();
+  if (thread >= kWarps) return;
+  const StatsRecord all = joined(kAllLanes >> (kWarp - kWarps), perWarp[thread]);
+  if (thread != 0) return;
+  addCounts(token, all);
+  addExtremes(token, all);
+}
+
+/** Blocks that share the heads of a token. */
+int partsOf(const NeutralizeTask& task) {
+  const int64_t bytes = static_cast<int64_t>(task.heads) * task.valueDim * (task.outFp32 ? 4 : 2);
+  const int parts = blocksFor(bytes, kPartBytes);
+  return parts < task.heads ? parts : task.heads;
+}
+
+template <bool Fp32, StatsOf Of>
 __global__ void __launch_bounds__(kThreads) neutralizeKernel(NeutralizeTask task, int parts, Stamp* stamps) {
   const BlockStamp stamp(stamps);
   const Share share = shareOf(task, parts);
   const int64_t firstRow = share.token * task.heads + share.firstHead;
   const bool empty = task.bounds[share.token] <= 0;
-  if constexpr (Stats) {
-    const Found found = inspect<Fp32>(task, firstRow, share.heads);
-    if (empty) clear<Fp32>(task, firstRow, share.heads);
-    writeStats<Fp32>(found, task.stats + blockIdx.x);
-  } else {
-    if (empty) clear<Fp32>(task, firstRow, share.heads);
-  }
+  if constexpr (Of != StatsOf::none)
+    if (empty || Of == StatsOf::allTokens)
+      addBlock(inspect<Fp32, kInFlight<Fp32, Of>>(task, firstRow, share.heads), task.stats + share.token);
+  if (empty) clear<Fp32>(task, firstRow, share.heads);
   stamp.end();
+}
+
+template <bool Fp32, StatsOf Of>
+void launch(const NeutralizeTask& task, cudaStream_t stream, Stamp* stamps) {
+  const int parts = partsOf(task);
+  neutralizeKernel<Fp32, Of>
+      <<<blocksFor(int64_t{task.tokens} * parts, 1), kThreads, 0, stream>>>(task, parts, stamps);
 }
 
 }  // namespace
 
-int neutralizeParts(int heads, int valueDim, bool outFp32) {
-  const int64_t bytes = static_cast<int64_t>(heads) * valueDim * (outFp32 ? 4 : 2);
-  const int parts = blocksFor(bytes, kPartBytes);
-  return parts < heads ? parts : heads;
-}
-
 void neutralize(const NeutralizeTask& task, cudaStream_t stream, Stamp* stamps) {
-  const int parts = neutralizeParts(task.heads, task.valueDim, task.outFp32);
-  choose(task.outFp32, task.stats != nullptr, [&](auto fp32, auto stats) {
-    neutralizeKernel<fp32.value, stats.value>
-        <<<blocksFor(static_cast<int64_t>(task.tokens) * parts, 1), kThreads, 0, stream>>>(task, parts,
-                                                                                           stamps);
+  choose(task.outFp32, [&](auto fp32) {
+    switch (task.statsOf) {
+      case StatsOf::none:
+        return launch<fp32.value, StatsOf::none>(task, stream, stamps);
+      case StatsOf::tokensWithoutKeys:
+        return launch<fp32.value, StatsOf::tokensWithoutKeys>(task, stream, stamps);
+      case StatsOf::allTokens:
+        return launch<fp32.value, StatsOf::allTokens>(task, stream, stamps);
+    }
   });
   launched("neutralize");
 }

@@ -1,23 +1,20 @@
 #pragma once
 #include <cuda_runtime_api.h>
 
-#include <cmath>
 #include <cstdint>
 
+#include "cuda/ops/token_stats.h"
 #include "cuda/stamp.h"
 
 namespace dcpscope::cuda {
 
-/** What some heads of one token hold, as the kernel left them: before rows without keys are made neutral. */
-struct TokenStats {
-  int32_t outNan;
-  int32_t outInf;
-  /** Largest finite magnitude. */
-  float outAbsmax;
-  int32_t lseNan;
-  /** NaN when every lse is NaN. */
-  float lseMin;
-  float lseMax;
+/** Tokens whose statistics `neutralize` takes. */
+enum class StatsOf {
+  none,
+  /** Those whose rows it clears: the transport behind it takes those of all others. */
+  tokensWithoutKeys,
+  /** For a partial that no transport reads. */
+  allTokens,
 };
 
 /** A rank's partial: out [tokens][heads][valueDim], lse [tokens][heads]. valueDim is a multiple of 16. */
@@ -30,28 +27,12 @@ struct NeutralizeTask {
   float* lse;
   /** Keys that each token sees on this rank [tokens]: rows with none become (0, -inf), whatever they held. */
   const int32_t* bounds;
-  /** [tokens][neutralizeParts()], or null: then rows with keys are not touched at all. */
-  TokenStats* stats;
+  StatsOf statsOf;
+  /** [tokens], to which it adds; unused for StatsOf::none. Rows without statistics are not read. */
+  StatsRecord* stats;
 };
 
-/** Records of statistics that a token gets: one for each share of its heads. */
-int neutralizeParts(int heads, int valueDim, bool outFp32);
-
 void neutralize(const NeutralizeTask& task, cudaStream_t stream, Stamp* stamps);
-
-/** The records of one token as one. */
-inline TokenStats foldStats(const TokenStats* parts, int count) {
-  TokenStats all = parts[0];
-  for (int i = 1; i < count; ++i) {
-    all.outNan += parts[i].outNan;
-    all.outInf += parts[i].outInf;
-    all.outAbsmax = std::fmax(all.outAbsmax, parts[i].outAbsmax);
-    all.lseNan += parts[i].lseNan;
-    all.lseMin = std::fmin(all.lseMin, parts[i].lseMin);
-    all.lseMax = std::fmax(all.lseMax, parts[i].lseMax);
-  }
-  return all;
-}
 
 /** NaN in the merged output of one token. */
 struct NanCount {

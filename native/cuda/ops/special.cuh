@@ -33,9 +33,8 @@ struct Magnitude {
     }
   }
 
-  __device__ static float value(uint32_t magnitude) {
-    return __uint_as_float(Fp32 ? magnitude : magnitude << 16);
-  }
+  /** The bits that fp32 has for it. */
+  __device__ static uint32_t bits(uint32_t magnitude) { return Fp32 ? magnitude : magnitude << 16; }
 };
 
 }  // namespace dcpscope::cuda

@@ -1,6 +1,7 @@
 #include "cuda/check.h"
 #include "cuda/ops/block_stamp.h"
 #include "cuda/ops/launch.h"
+#include "cuda/ops/partial_rows.cuh"
 #include "cuda/ops/transport.h"
 #include "cuda/ops/transport_shape.h"
 #include "cuda/ops/values.cuh"
@@ -17,50 +18,59 @@ constexpr int kWordsPerThread = 4;
 constexpr int kRowsInFlight = 4;
 constexpr int64_t kAlign = 16;
 
-/** Bytes of one message; lse begins behind the values. */
+/** Rows and bytes of one message; lse begins behind the values. */
 struct Message {
-  int64_t rows;
+  int headsPerRank;
+  int rows;
   int64_t valueBytes;
   int64_t bytes;
 
   explicit Message(const TransportShape& s)
-      : rows(static_cast<int64_t>(s.tokens) * (s.heads / s.ranks)),
-        valueBytes(rows * s.valueDim * (s.wireFp32 ? 4 : 2)),
-        bytes((valueBytes + rows * 4 + kAlign - 1) / kAlign * kAlign) {}
+      : headsPerRank(s.heads / s.ranks),
+        rows(s.tokens * headsPerRank),
+        valueBytes(static_cast<int64_t>(rows) * s.valueDim * (s.wireFp32 ? 4 : 2)),
+        bytes((valueBytes + static_cast<int64_t>(rows) * 4 + kAlign - 1) / kAlign * kAlign) {}
 };
 
-/** One thread for eight values; the one at the beginning of a row takes its lse along. */
-template <bool OutFp32, bool WireFp32>
-__device__ inline void packEight(const TransportShape& shape, const Message& message, const void* out,
-                                 const float* lse, uint8_t* send, int64_t i) {
-  const int perHead = shape.valueDim / kEight;
-  const int64_t row = i / perHead;
-  const auto within = static_cast<int>(i - row * perHead);
-  const int64_t token = row / shape.heads;
-  const auto head = static_cast<int>(row - token * shape.heads);
-  const int headsPerRank = shape.heads / shape.ranks;
-  const int to = head / headsPerRank;
-  const int64_t toRow = token * headsPerRank + head - to * headsPerRank;
-  uint8_t* base = send + to * message.bytes;
-  float values[kEight];
-  widen(loadEight<OutFp32>(out, i), values);
-  storeEight(base, toRow * perHead + within, narrow<WireFp32>(values));
-  if (within == 0) reinterpret_cast<float*>(base + message.valueBytes)[toRow] = lse[row];
+/** One thread a row. That of the last one clears what rounds the message up, which is sent too. */
+__device__ inline void packLse(const Message& message, float lse, uint8_t* to, int row) {
+  auto* lses = reinterpret_cast<float*>(to + message.valueBytes);
+  lses[row] = lse;
+  if (row != message.rows - 1) return;
+  const int end = static_cast<int>((message.bytes - message.valueBytes) / 4);
+#pragma unroll 1
+  for (int i = message.rows; i < end; ++i) lses[i] = 0.0F;
 }
 
+/** One warp a row. */
 template <bool OutFp32, bool WireFp32>
-__global__ void __launch_bounds__(kThreads) packKernel(TransportShape shape, Message message, const void* out,
-                                                       const float* lse, uint8_t* send, Stamp* stamps) {
+__device__ inline void packRow(const TransportShape& shape, const Message& message,
+                               const HeldRow<OutFp32>& held, const float* lse, uint8_t* send, int row) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int count = shape.valueDim / kEight;
+  const float rowLse = lse[row];
+  const auto [token, head] = divided(row, shape.heads);
+  const auto [to, ownHead] = divided(head, message.headsPerRank);
+  const int toRow = token * message.headsPerRank + ownHead;
+  uint8_t* base = send + to * message.bytes;
+#pragma unroll
+  for (int i = 0; i < kEightsPerLane; ++i) {
+    if (lane + i * kWarp >= count) continue;
+    float values[kEight];
+    widen(held.eights[i], values);
+    storeEight(base, int64_t{toRow} * count + lane + i * kWarp, narrow<WireFp32>(values));
+  }
+  if (lane == 0) packLse(message, rowLse, base, toRow);
+}
+
+template <bool OutFp32, bool WireFp32, bool Stats>
+__global__ void __launch_bounds__(kThreads, kRowBlocks<OutFp32>)
+    packKernel(TransportShape shape, Message message, const void* out, const float* lse, uint8_t* send,
+               PartialStats stats, Stamp* stamps) {
   const BlockStamp stamp(stamps);
-  const int64_t i = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  if (i < message.rows * shape.ranks * shape.valueDim / kEight)
-    packEight<OutFp32, WireFp32>(shape, message, out, lse, send, i);
-  // What rounds a message up is sent too.
-  const int64_t used = message.valueBytes + message.rows * 4;
-  if (i < shape.ranks)
-    for (int64_t at = used; at < message.bytes; at += 4)
-      *reinterpret_cast<uint32_t*>(send + i * message.bytes + at) = 0;
-  stamp.end();
+  eachRow<OutFp32, Stats, kWarps>(shape, {out, lse}, stats, stamp, [&](int row, const auto& held) {
+    packRow<OutFp32, WireFp32>(shape, message, held, lse, send, row);
+  });
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -141,13 +151,14 @@ __global__ void __launch_bounds__(kThreads)
 int64_t messageBytes(const TransportShape& shape) { return Message(shape).bytes; }
 
 void packMessages(const TransportShape& shape, const void* out, const float* lse, void* send,
-                  cudaStream_t stream, Stamp* stamps) {
+                  const PartialStats& stats, cudaStream_t stream, Stamp* stamps) {
   requireTransport(shape);
   const Message message(shape);
-  const int64_t eights = message.rows * shape.ranks * shape.valueDim / kEight;
-  choose(shape.outFp32, shape.wireFp32, [&](auto outFp32, auto wireFp32) {
-    packKernel<outFp32.value, wireFp32.value><<<blocksFor(eights, kThreads), kThreads, 0, stream>>>(
-        shape, message, out, lse, static_cast<uint8_t*>(send), stamps);
+  const int blocks = blocksFor(static_cast<int64_t>(message.rows) * shape.ranks, kWarps);
+  const bool inspects = stats.tokens != nullptr;
+  choose(shape.outFp32, shape.wireFp32, inspects, [&](auto outFp32, auto wireFp32, auto takesStats) {
+    packKernel<outFp32.value, wireFp32.value, takesStats.value><<<blocks, kThreads, 0, stream>>>(
+        shape, message, out, lse, static_cast<uint8_t*>(send), stats, stamps);
   });
   launched("out_all_to_all");
 }

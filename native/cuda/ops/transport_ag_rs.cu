@@ -1,6 +1,7 @@
 #include "cuda/check.h"
 #include "cuda/ops/block_stamp.h"
 #include "cuda/ops/launch.h"
+#include "cuda/ops/partial_rows.cuh"
 #include "cuda/ops/transport.h"
 #include "cuda/ops/transport_shape.h"
 #include "cuda/ops/values.cuh"
@@ -24,37 +25,34 @@ __global__ void __launch_bounds__(kThreads)
   stamp.end();
 }
 
-/** One warp a row. The values are asked for before the weight is known, so that both wait at the same time.
- */
+/** One warp a row. Its values were asked for before the weight is known, so that both wait together. */
 template <bool OutFp32, bool WireFp32>
-__device__ inline void correctRow(const TransportShape& shape, int rank, const void* out, const float* lses,
-                                  void* wire, int64_t row, int64_t rows) {
+__device__ inline void correctRow(const TransportShape& shape, int rank, const HeldRow<OutFp32>& held,
+                                  const float* lses, void* wire, int row) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int count = shape.valueDim / kEight;
-  Eight<OutFp32> held[kEightsPerLane];
-#pragma unroll
-  for (int i = 0; i < kEightsPerLane; ++i)
-    if (lane + i * kWarp < count) held[i] = loadEight<OutFp32>(out, row * count + lane + i * kWarp);
+  const int64_t rows = static_cast<int64_t>(shape.tokens) * shape.heads;
   const float weight = weightsOf(lses + row, rows, shape.ranks, shape.base2).of(rank);
 #pragma unroll
   for (int i = 0; i < kEightsPerLane; ++i) {
     if (lane + i * kWarp >= count) continue;
     float values[kEight];
-    widen(held[i], values);
+    widen(held.eights[i], values);
 #pragma unroll
     for (float& value : values) value = weight == 0.0F ? 0.0F : value * weight;
-    storeEight(wire, row * count + lane + i * kWarp, narrow<WireFp32>(values));
+    storeEight(wire, int64_t{row} * count + lane + i * kWarp, narrow<WireFp32>(values));
   }
 }
 
-template <bool OutFp32, bool WireFp32>
-__global__ void __launch_bounds__(kThreads) correctKernel(TransportShape shape, int rank, const void* out,
-                                                          const float* lses, void* wire, Stamp* stamps) {
+template <bool OutFp32, bool WireFp32, bool Stats>
+__global__ void __launch_bounds__(kThreads, kRowBlocks<OutFp32>)
+    correctKernel(TransportShape shape, int rank, const void* out, const float* lses, void* wire,
+                  PartialStats stats, Stamp* stamps) {
   const BlockStamp stamp(stamps);
-  const int64_t rows = static_cast<int64_t>(shape.tokens) * shape.heads;
-  const int64_t row = static_cast<int64_t>(blockIdx.x) * kWarps + threadIdx.x / kWarp;
-  if (row < rows) correctRow<OutFp32, WireFp32>(shape, rank, out, lses, wire, row, rows);
-  stamp.end();
+  const Partial partial{out, lses + static_cast<int64_t>(rank) * shape.tokens * shape.heads};
+  eachRow<OutFp32, Stats, kWarps>(shape, partial, stats, stamp, [&](int row, const auto& held) {
+    correctRow<OutFp32, WireFp32>(shape, rank, held, lses, wire, row);
+  });
 }
 
 /** sum = the eight values of one place on the wires first .. first + N - 1, as far as there are ranks. */
@@ -138,12 +136,13 @@ void gatherLse(const TransportShape& shape, const RankBuffers& lse, float* lses,
 }
 
 void correct(const TransportShape& shape, int rank, const void* out, const float* lses, void* wire,
-             cudaStream_t stream, Stamp* stamps) {
+             const PartialStats& stats, cudaStream_t stream, Stamp* stamps) {
   requireTransport(shape);
-  choose(shape.outFp32, shape.wireFp32, [&](auto outFp32, auto wireFp32) {
-    correctKernel<outFp32.value, wireFp32.value>
-        <<<blocksFor(static_cast<int64_t>(shape.tokens) * shape.heads, kWarps), kThreads, 0, stream>>>(
-            shape, rank, out, lses, wire, stamps);
+  const int64_t rows = static_cast<int64_t>(shape.tokens) * shape.heads;
+  const bool inspects = stats.tokens != nullptr;
+  choose(shape.outFp32, shape.wireFp32, inspects, [&](auto outFp32, auto wireFp32, auto takesStats) {
+    correctKernel<outFp32.value, wireFp32.value, takesStats.value>
+        <<<blocksFor(rows, kWarps), kThreads, 0, stream>>>(shape, rank, out, lses, wire, stats, stamps);
   });
   launched("lse_correct");
 }

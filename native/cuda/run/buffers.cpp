@@ -60,6 +60,12 @@ void Buffers::uploadTableBegin(const Shape& shape) {
             "sending the page table");
 }
 
+void Buffers::clearStats(cudaStream_t stream) const {
+  if (z_.stats == 0) return;
+  cudaCheck(cudaMemsetAsync(trace_.at(z_.trace.stats), 0, static_cast<size_t>(z_.stats), stream),
+            "clearing the row statistics");
+}
+
 void Buffers::uploadFrame(cudaStream_t stream) const {
   cudaCheck(cudaMemcpyAsync(frame_.at(), frameOnHost_.at(), static_cast<size_t>(z_.frame.bytes),
                             cudaMemcpyHostToDevice, stream),

@@ -46,9 +46,12 @@ class Buffers {
   void uploadFrame(cudaStream_t stream) const;
 
   Stamp* stamps(size_t work) const { return trace_.at<Stamp>(z_.trace.stamps) + work * kStampSlots; }
-  TokenStats* stats(int rank, int layer) const {
-    return trace_.at<TokenStats>(z_.trace.stats) + index(rank, layer) * z_.statsPerLayer;
+  StatsRecord* stats(int rank, int layer) const { return trace_.at<StatsRecord>(statsOffset(rank, layer)); }
+  int64_t statsOffset(int rank, int layer) const {
+    return z_.trace.stats + index(rank, layer) * z_.tokens * static_cast<int64_t>(sizeof(StatsRecord));
   }
+  /** Kernels of a step add to what is there. */
+  void clearStats(cudaStream_t stream) const;
   int32_t* lengths(int rank) const { return trace_.at<int32_t>(z_.trace.lengths) + rank * z_.requests; }
   /** Of a dense step (layer -1), or of the chosen keys of a layer. */
   int32_t* bounds(int rank, int layer) const { return trace_.at<int32_t>(boundsOffset(rank, layer)); }

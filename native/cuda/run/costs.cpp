@@ -20,10 +20,11 @@ int64_t ownedTokens(const RunState& state, int rank) {
   return owned;
 }
 
-/** Query rows that are read for statistics, or written because they see no key. */
+/** Query rows that are written because they see no key, or read for statistics: a transport takes its own. */
 int64_t neutralizedRows(const RunState& state, const SeenKeys& seen) {
+  const bool readsAll = state.config.rowStats && !hasTransport(state.config);
   int64_t rows = 0;
-  for (int t = 0; t < state.shape.tokens; ++t) rows += state.config.rowStats || seen.bounds[t] == 0 ? 1 : 0;
+  for (int t = 0; t < state.shape.tokens; ++t) rows += readsAll || seen.bounds[t] == 0 ? 1 : 0;
   return rows;
 }
 

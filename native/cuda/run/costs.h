@@ -14,7 +14,7 @@ struct SeenKeys {
   const int32_t* bounds;
 };
 
-/** Bytes and operations of one piece of work, as cpu/rank.cpp counts them. */
+/** Bytes and operations of one piece of work, as cpu/rank.cpp counts them; statistics are read elsewhere. */
 Cost costOf(const RunState& state, const Work& work, const SeenKeys& seen);
 
 }  // namespace dcpscope::cuda

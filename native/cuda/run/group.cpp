@@ -38,7 +38,6 @@ CudaGroup::CudaGroup(RunState& state)
       attention_(Attention::create(attentionShape(c_, s_, z_))),
       buffers_(state, z_, attention_->workspaceBytes()),
       stages_(state, z_, buffers_, *attention_),
-      statsParts_(neutralizeParts(c_.heads, s_.valueDim, s_.valueBytes == 4)),
       clock_(state.clock),
       announced_(sizeof(uint64_t), "pinned"),
       mergedRow_(static_cast<int64_t>(s_.headsPerRank) * s_.valueDim * s_.valueBytes, "pinned") {
@@ -148,10 +147,12 @@ int64_t CudaGroup::execute(StepMode mode) {
     if (state_.cancelled()) return 0;
     graphs_.capture(mode, stream, [&] { enqueue(mode, true); });
   }
-  if (mode.traced)
+  if (mode.traced) {
     cudaCheck(cudaMemset2DAsync(buffers_.stamps(0), kStampSlots * sizeof(Stamp), 0, kStamps * sizeof(Stamp),
                                 order_.size(), stream),
               "clearing the stamps");
+    buffers_.clearStats(stream);
+  }
   if (mode.recorded) {
     cudaCheck(cudaStreamSynchronize(stream), "the begin of a recorded step");
     recorder_->forget();

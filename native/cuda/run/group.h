@@ -100,7 +100,6 @@ class CudaGroup final : public Group {
   const Buffers buffers_;
   const Stages stages_;
   const TestFault fault_;
-  const int statsParts_;
   Queue queue_;
   Graphs graphs_;
   DeviceClock clock_;

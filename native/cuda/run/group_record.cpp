@@ -64,14 +64,13 @@ SeenKeys CudaGroup::seenBy(const Work& work) const {
 }
 
 void CudaGroup::recordRows() {
-  const auto* stats = buffers_.traceOnHost().at<TokenStats>(z_.trace.stats);
   for (int r = 0; r < c_.ranks; ++r) {
     RankTrace& trace = state_.trace(r);
     for (int layer = 0; layer < c_.layers; ++layer) {
       const SeenKeys seen = seenBy({layer, Stage::neutralize, r});
-      const TokenStats* own = stats + (static_cast<int64_t>(r) * c_.layers + layer) * z_.statsPerLayer;
+      const auto* stats = buffers_.traceOnHost().at<StatsRecord>(buffers_.statsOffset(r, layer));
       for (int t = 0; t < s_.tokens; ++t) {
-        const TokenStats all = foldStats(own + static_cast<int64_t>(t) * statsParts_, statsParts_);
+        const TokenStats all = decode(stats[t]);
         const int request = t / c_.qLen;
         trace.nan.note(all.outNan, layer, request, t);
         trace.inf.note(all.outInf, layer, request, t);

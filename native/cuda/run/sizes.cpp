@@ -40,7 +40,7 @@ Sizes::Sizes(const Config& c, const Shape& s)
     : requests(paddedRequests(s.requests, c.graph)), tokens(requests * c.qLen) {
   const int64_t T = tokens;
   const int64_t H = c.heads;
-  const bool exchanges = c.ranks > 1;
+  const bool exchanges = hasTransport(c);
   const TransportShape transport = transportShape(c, s, *this);
   pool = aligned(s.poolPages * c.pageSize * s.cacheRowBytes);
   queries = aligned(T * H * s.keyDim * s.valueBytes);
@@ -66,11 +66,11 @@ Sizes::Sizes(const Config& c, const Shape& s)
 
   const int64_t ranks = c.ranks;
   const int64_t layers = c.layers;
-  statsPerLayer = T * neutralizeParts(c.heads, s.valueDim, s.valueBytes == 4);
+  stats = c.rowStats ? ranks * layers * T * static_cast<int64_t>(sizeof(StatsRecord)) : 0;
   boundsPerLayer = aligned(T * 4);
   packer = {};
   trace.stamps = packer.add(static_cast<int64_t>(workOrder(c).size()) * kStampSlots * sizeof(Stamp));
-  trace.stats = packer.add(c.rowStats ? ranks * layers * statsPerLayer * sizeof(TokenStats) : 0);
+  trace.stats = packer.add(stats);
   trace.lengths = packer.add(ranks * requests * 4);
   trace.bounds = packer.add(ranks * (c.topk > 0 ? 1 + layers : 1) * boundsPerLayer);
   trace.bytes = packer.bytes;

@@ -57,8 +57,9 @@ struct Sizes {
     int64_t bounds;
     int64_t bytes;
   } trace;
-  /** Records of statistics of one layer and rank, and bytes of the bounds of one. */
-  int64_t statsPerLayer;
+  /** Statistics of all ranks and layers, [T] records each. */
+  int64_t stats;
+  /** Bounds of one layer and rank. */
   int64_t boundsPerLayer;
 
   /** Of one captured layer of one rank. */

@@ -67,7 +67,7 @@ void Stages::enqueue(const std::vector<Work>& order, size_t at, StepMode mode, c
       attend(work.rank, work.layer, stamps, mode.traced ? buffers_.stamps(at + 1) : nullptr, stream);
       break;
     case Stage::neutralize:
-      neutralize(work.rank, work.layer, mode.traced && c_.rowStats, stamps, stream);
+      neutralize(work.rank, work.layer, mode, stamps, stream);
       break;
     case Stage::restOfLayer:
       restOfLayer({buffers_.rest(), z_.rest, c_.restOfLayerBytes, c_.restOfLayerFlops,
@@ -75,7 +75,7 @@ void Stages::enqueue(const std::vector<Work>& order, size_t at, StepMode mode, c
                   stream, stamps);
       break;
     default:
-      exchange(work, stamps, stream);
+      exchange(work, mode, stamps, stream);
   }
   if (mode.captured && keepsAfter(work)) keep(work, stream);
 }
@@ -122,14 +122,21 @@ void Stages::attend(int rank, int layer, Stamp* stamps, Stamp* combineStamps, cu
   attention_.run(buffers_.workspace(rank), in, stream);
 }
 
-void Stages::neutralize(int rank, int layer, bool stats, Stamp* stamps, cudaStream_t stream) const {
+void Stages::neutralize(int rank, int layer, StepMode mode, Stamp* stamps, cudaStream_t stream) const {
+  const StatsOf statsOf = !takesStats(mode)  ? StatsOf::none
+                          : hasTransport(c_) ? StatsOf::tokensWithoutKeys
+                                             : StatsOf::allTokens;
   dcpscope::cuda::neutralize(
       {z_.tokens, c_.heads, s_.valueDim, s_.valueBytes == 4, buffers_.out(rank, layer), buffers_.lse(rank),
-       boundsOf(rank, layer), stats ? buffers_.stats(rank, layer) : nullptr},
+       boundsOf(rank, layer), statsOf, buffers_.stats(rank, layer)},
       stream, stamps);
 }
 
-void Stages::exchange(const Work& work, Stamp* stamps, cudaStream_t stream) const {
+PartialStats Stages::partialStats(int rank, int layer, StepMode mode) const {
+  return {takesStats(mode) ? buffers_.stats(rank, layer) : nullptr, boundsOf(rank, layer)};
+}
+
+void Stages::exchange(const Work& work, StepMode mode, Stamp* stamps, cudaStream_t stream) const {
   const int r = work.rank;
   char* out = buffers_.out(r, work.layer);
   char* merged = buffers_.merged(work.layer, r);
@@ -140,12 +147,14 @@ void Stages::exchange(const Work& work, Stamp* stamps, cudaStream_t stream) cons
       return gatherLse(transport_, lse, buffers_.lses(), stream, stamps);
     }
     case Stage::lseCorrect:
-      return correct(transport_, r, out, buffers_.lses(), buffers_.wire(r), stream, stamps);
+      return correct(transport_, r, out, buffers_.lses(), buffers_.wire(r), partialStats(r, work.layer, mode),
+                     stream, stamps);
     case Stage::outReduceScatter:
       return reduceScatter(transport_, r, everyRank(&Buffers::wire), merged, stream, stamps);
     case Stage::outAllToAll:
       if (work.part == 0)
-        return packMessages(transport_, out, buffers_.lse(r), buffers_.wire(r), stream, stamps);
+        return packMessages(transport_, out, buffers_.lse(r), buffers_.wire(r),
+                            partialStats(r, work.layer, mode), stream, stamps);
       return exchangeMessages(transport_, r, everyRank(&Buffers::wire), buffers_.received(r), stream, stamps);
     case Stage::merge:
       return mergeMessages(transport_, buffers_.received(r), merged, stream, stamps);

@@ -16,12 +16,12 @@ void addAttention(const Config& c, int layer, std::vector<Work>& order) {
     if (gathersQueries(c)) order.push_back({layer, Stage::qAllGather, r});
     for (const Stage stage : {Stage::kvAppend, Stage::decodeAttn, Stage::splitCombine, Stage::neutralize})
       order.push_back({layer, stage, r});
-    if (c.ranks > 1 && c.comm == Comm::a2a) order.push_back({layer, Stage::outAllToAll, r});
+    if (hasTransport(c) && c.comm == Comm::a2a) order.push_back({layer, Stage::outAllToAll, r});
   }
 }
 
 void addTransport(const Config& c, int layer, std::vector<Work>& order) {
-  if (c.ranks == 1) return;
+  if (!hasTransport(c)) return;
   if (c.comm == Comm::a2a) {
     for (int r = 0; r < c.ranks; ++r) {
       order.push_back({layer, Stage::outAllToAll, r, 1});

@@ -28,6 +28,9 @@ std::vector<Work> workOrder(const Config& config);
 /** Whether each rank has to collect the other ranks' query heads. */
 inline bool gathersQueries(const Config& c) { return c.ranks > 1 && !c.replicateQ; }
 
+/** Whether partials go on through a transport; else attention writes merged rows itself. */
+inline bool hasTransport(const Config& c) { return c.ranks > 1; }
+
 /** Bytes and operations of a stage, by formula. */
 struct Cost {
   int64_t bytes = 0;

@@ -36,11 +36,12 @@ struct Buffers {
         gathered(queries.count(), false),
         merged(out.count() / kRanks, false),
         lse(std::vector<float>(static_cast<size_t>(tokens) * kHeads, 1.0F)),
-        lses(int64_t{tokens} * kHeads * kRanks),
+        lses(std::vector<float>(static_cast<size_t>(tokens) * kHeads * kRanks, 1.0F)),
         messages(messageBytes(shape) * kRanks),
         received(messages.count()),
         bounds(std::vector<int32_t>(static_cast<size_t>(tokens), 1)),
-        stats(int64_t{tokens} * neutralizeParts(kHeads, kValueDim, false)) {
+        stats(tokens) {
+    stats.fill(0);
     out.upload(std::vector<float>(static_cast<size_t>(out.count()), 0.5F));
     for (int r = 0; r < kRanks; ++r) {
       lseOf.at[r] = lse.get();
@@ -48,6 +49,8 @@ struct Buffers {
       messagesOf.at[r] = messages.get();
     }
   }
+
+  PartialStats partialStats() const { return {stats.get(), bounds.get()}; }
 
   TransportShape shape;
   Values out;
@@ -60,7 +63,7 @@ struct Buffers {
   DeviceArray<uint8_t> messages;
   DeviceArray<uint8_t> received;
   DeviceArray<int32_t> bounds;
-  DeviceArray<TokenStats> stats;
+  DeviceArray<StatsRecord> stats;
   RankBuffers lseOf{};
   RankBuffers wireOf{};
   RankBuffers messagesOf{};
@@ -78,25 +81,33 @@ void time(Runner& runner, int tokens) {
   timed("q_all_gather", [](const Buffers& b, cudaStream_t stream, Stamp* stamps) {
     gatherQueries(b.queries.get(), b.gathered.get(), b.queries.count() * 2, stream, stamps);
   });
-  timed("neutralize", [=](const Buffers& b, cudaStream_t stream, Stamp* stamps) {
-    neutralize({tokens, kHeads, kValueDim, false, b.out.get(), b.lse.get(), b.bounds.get(), nullptr}, stream,
-               stamps);
-  });
-  timed("neutralize-statistics", [=](const Buffers& b, cudaStream_t stream, Stamp* stamps) {
-    neutralize({tokens, kHeads, kValueDim, false, b.out.get(), b.lse.get(), b.bounds.get(), b.stats.get()},
-               stream, stamps);
-  });
+  const auto timedNeutralize = [&](const char* name, StatsOf statsOf) {
+    timed(name, [=](const Buffers& b, cudaStream_t stream, Stamp* stamps) {
+      neutralize({tokens, kHeads, kValueDim, false, b.out.get(), b.lse.get(), b.bounds.get(), statsOf,
+                  b.stats.get()},
+                 stream, stamps);
+    });
+  };
+  timedNeutralize("neutralize", StatsOf::none);
+  timedNeutralize("neutralize-statistics", StatsOf::allTokens);
+  timedNeutralize("neutralize-statistics-without-keys", StatsOf::tokensWithoutKeys);
   timed("lse_all_gather", [](const Buffers& b, cudaStream_t stream, Stamp* stamps) {
     gatherLse(b.shape, b.lseOf, b.lses.get(), stream, stamps);
   });
   timed("lse_correct", [](const Buffers& b, cudaStream_t stream, Stamp* stamps) {
-    correct(b.shape, 1, b.out.get(), b.lses.get(), b.wire.get(), stream, stamps);
+    correct(b.shape, 1, b.out.get(), b.lses.get(), b.wire.get(), {}, stream, stamps);
+  });
+  timed("lse_correct-statistics", [](const Buffers& b, cudaStream_t stream, Stamp* stamps) {
+    correct(b.shape, 1, b.out.get(), b.lses.get(), b.wire.get(), b.partialStats(), stream, stamps);
   });
   timed("out_reduce_scatter", [](const Buffers& b, cudaStream_t stream, Stamp* stamps) {
     reduceScatter(b.shape, 1, b.wireOf, b.merged.get(), stream, stamps);
   });
   timed("pack", [](const Buffers& b, cudaStream_t stream, Stamp* stamps) {
-    packMessages(b.shape, b.out.get(), b.lse.get(), b.messages.get(), stream, stamps);
+    packMessages(b.shape, b.out.get(), b.lse.get(), b.messages.get(), {}, stream, stamps);
+  });
+  timed("pack-statistics", [](const Buffers& b, cudaStream_t stream, Stamp* stamps) {
+    packMessages(b.shape, b.out.get(), b.lse.get(), b.messages.get(), b.partialStats(), stream, stamps);
   });
   timed("exchange", [](const Buffers& b, cudaStream_t stream, Stamp* stamps) {
     exchangeMessages(b.shape, 1, b.messagesOf, b.received.get(), stream, stamps);
