@@ -53,8 +53,17 @@ const article = (expected: string): string =>
     record: 'an object',
   })[expected] ?? expected
 
-const itemsOf = (origin: string): string =>
-  origin === 'array' ? ' entries' : origin === 'string' ? ' characters' : ''
+const ITEMS: Readonly<Record<string, readonly [one: string, many: string]>> = {
+  array: ['entry', 'entries'],
+  string: ['character', 'characters'],
+}
+
+/** A bound on a number, or on how much a list or a text has. */
+const boundText = (origin: string, bound: string, limit: number | bigint, got: string): string => {
+  const items = ITEMS[origin]
+  if (items === undefined) return `must be ${bound} ${limit}${got}`
+  return `must have ${bound} ${limit} ${items[Number(limit) === 1 ? 0 : 1]}`
+}
 
 /** The rule that an issue breaks, in the words of every message: `must be at least 1, got 0`. */
 export const ruleText: z.core.$ZodErrorMap = (issue) => {
@@ -63,9 +72,9 @@ export const ruleText: z.core.$ZodErrorMap = (issue) => {
     case 'invalid_type':
       return `must be ${article(issue.expected)}${issue.input === undefined ? '' : got}`
     case 'too_small':
-      return `must ${itemsOf(issue.origin) === '' ? 'be' : 'have'} ${issue.inclusive === false ? 'above' : 'at least'} ${issue.minimum}${itemsOf(issue.origin)}${itemsOf(issue.origin) === '' ? got : ''}`
+      return boundText(issue.origin, issue.inclusive === false ? 'above' : 'at least', issue.minimum, got)
     case 'too_big':
-      return `must ${itemsOf(issue.origin) === '' ? 'be' : 'have'} ${issue.inclusive === false ? 'below' : 'at most'} ${issue.maximum}${itemsOf(issue.origin)}${itemsOf(issue.origin) === '' ? got : ''}`
+      return boundText(issue.origin, issue.inclusive === false ? 'below' : 'at most', issue.maximum, got)
     case 'invalid_value':
       return `must be ${issue.values.map((v) => String(v)).join(' or ')}${issue.input === undefined ? '' : got}`
     case 'not_multiple_of':

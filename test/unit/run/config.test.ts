@@ -57,7 +57,7 @@ describe('a run configuration', () => {
     [{ '': 1 }, '"": is not a known key'],
     [{ model: { '\u001b[31m': 1 } }, 'model."\\u001b[31m": is not a known key'],
     [{ ['x'.repeat(1e6)]: 1 }, `"${'x'.repeat(56)}...: is not a known key`],
-    [{ workload: { requests: [] } }, 'workload.requests: must have at least 1 entries'],
+    [{ workload: { requests: [] } }, 'workload.requests: must have at least 1 entry'],
     [
       { workload: { requests: [{ count: 4096 }, { count: 1 }] } },
       'workload.requests: must be at most 4096 requests together, got 4097',
