@@ -9,11 +9,13 @@ interface Props {
   readonly max?: number
   readonly unit?: string
   readonly invalid?: boolean
+  /** Digits that the field has room for, where that is not the usual width. */
+  readonly digits?: number
   readonly testId?: string
 }
 
 /** A number that is typed or stepped with the arrow keys; a half-typed number stays as it is until focus leaves. */
-export const NumberField = ({ label, value, onChange, min, max, unit, invalid, testId }: Props) => {
+export const NumberField = ({ label, value, onChange, min, max, unit, invalid, digits, testId }: Props) => {
   const [draft, setDraft] = useState<string | null>(null)
   return (
     <label className="number-field">
@@ -22,6 +24,7 @@ export const NumberField = ({ label, value, onChange, min, max, unit, invalid, t
         className="input num"
         type="number"
         step={1}
+        style={digits === undefined ? undefined : { width: `calc(${digits}ch + 14px)` }}
         min={min}
         max={max}
         value={draft ?? String(value)}

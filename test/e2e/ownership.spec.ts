@@ -91,3 +91,34 @@ test('the calculator shows the worked example and marks a wrong field', async ({
   await page.getByTestId('ownership-interleave').fill('60')
   await expect(page.getByTestId('ownership-invalid')).toContainText('must divide page (64), got 60')
 })
+
+test('the toolbar of the calculator is one line in a window of 1280 pixels, with room for the longest numbers', async ({
+  desk: { app, page },
+}) => {
+  await app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.setContentSize(1280, 800))
+  // A display may keep a pixel for itself.
+  await expect.poll(async () => Math.abs(Number(await page.evaluate('innerWidth')) - 1280)).toBeLessThan(3)
+  await showView(page, 'ownership')
+  await page.getByTestId('ownership-calculator').click()
+  for (const [field, value] of [
+    ['len', 1 << 24],
+    ['dcp', 64],
+    ['page', 1024],
+    ['interleave', 1024],
+  ] as const) {
+    const input = page.getByTestId(`ownership-${field}`)
+    await input.fill(String(value))
+    expect(await input.evaluate((e) => e.scrollWidth <= e.clientWidth), field).toBe(true)
+  }
+  const middles = await page
+    .getByRole('toolbar', { name: 'Ownership' })
+    .locator('.button, .input')
+    .evaluateAll((all) =>
+      all.map((e) => {
+        const { top, height } = e.getBoundingClientRect()
+        return Math.round(top + height / 2)
+      }),
+    )
+  expect(middles.length).toBe(11)
+  expect(Math.max(...middles) - Math.min(...middles)).toBeLessThan(3)
+})

@@ -103,11 +103,12 @@ const RunInputs = ({ run, len }: { readonly run: RunPart; readonly len: number }
   )
 }
 
-const INPUTS: readonly { key: keyof CalculatorFields; label: string; min: number }[] = [
-  { key: 'len', label: 'length', min: 0 },
-  { key: 'dcp', label: 'dcp', min: 1 },
-  { key: 'interleave', label: 'interleave', min: 1 },
-  { key: 'page', label: 'page', min: 1 },
+/** Fields are only as wide as their largest numbers need: the toolbar is one line in a window of 1280 pixels. */
+const INPUTS: readonly { key: keyof CalculatorFields; label: string; min: number; digits: number }[] = [
+  { key: 'len', label: 'length', min: 0, digits: 8 },
+  { key: 'dcp', label: 'dcp', min: 1, digits: 3 },
+  { key: 'interleave', label: 'interleave', min: 1, digits: 7 },
+  { key: 'page', label: 'page', min: 1, digits: 4 },
 ]
 
 const CalculatorInputs = ({
@@ -121,12 +122,13 @@ const CalculatorInputs = ({
   const wrong = new Set(shown.source.ok ? [] : shown.source.issues.map((issue) => issue.path))
   return (
     <>
-      {INPUTS.map(({ key, label, min }) => (
+      {INPUTS.map(({ key, label, min, digits }) => (
         <NumberField
           key={key}
           label={label}
           value={fields[key]}
           min={min}
+          digits={digits}
           invalid={wrong.has(key)}
           testId={`ownership-${key}`}
           onChange={(value) => edit({ [key]: value })}
