@@ -28,7 +28,7 @@ export const LsePicture = ({ model, base }: { readonly model: MergeModel; readon
         onClick={(event) => {
           const { offsetX, offsetY } = event.nativeEvent
           const { clientWidth, clientHeight } = event.currentTarget
-          const hit = rankAt(offsetX, offsetY, clientWidth, clientHeight, model)
+          const hit = rankAt(offsetX, offsetY, clientWidth, clientHeight, model, rank)
           if (hit !== null) select({ rank: hit === rank ? null : hit })
         }}
       />

@@ -2,7 +2,7 @@ import { formatFloat } from '../../drawing/format.ts'
 import { type Ink, inkOf } from '../../drawing/ink.ts'
 import { type RankPainter, rankPainter } from '../../drawing/rank-fill.ts'
 import { nanPattern, rankInk, type Theme } from '../../theme/colours.ts'
-import { axisTicks, type LseAxis, lseAxis, tickDigits } from './lse-axis.ts'
+import { axisTicks, type LseAxis, lseAxis, type Mark, tickDigits } from './lse-axis.ts'
 import type { MergeModel, RankPart } from './model.ts'
 import { segmentsOf } from './weight-bar.ts'
 
@@ -22,38 +22,99 @@ interface Frame {
   readonly lane: number
 }
 
+const axisLeft = OFF + EDGE
+const axisWidth = (width: number): number => Math.max(10, width - OFF - 2 * EDGE)
+const axisTop = (height: number): number => height - BAR - 34
+
+/** Room above the axis for marks: below the names of the lines, and off the axis. */
+const LINES = 25
+const STEM = 8
+const GAP = 2
+/** Least distance of lanes, with a pixel between, in which a number can be read. */
+const LANE = 11
+
 const frameOf = (width: number, height: number, lanes: number): Frame => {
-  const axis = height - BAR - 34
+  const axis = axisTop(height)
   return {
-    left: OFF + EDGE,
-    width: Math.max(10, width - OFF - 2 * EDGE),
+    left: axisLeft,
+    width: axisWidth(width),
     axis,
     barTop: height - BAR,
-    lane: Math.min(18, Math.max(4, (axis - 24) / lanes)),
+    lane: Math.min(CHIP.height + GAP, Math.max(0.5, (axis - STEM - LINES) / lanes)),
   }
 }
 
-const axisOf = (model: MergeModel, width: number): LseAxis =>
-  lseAxis(model.ranks, [model.lse, model.referenceLse], Math.max(10, width - OFF - 2 * EDGE), CHIP.width + 2)
+const axisOf = (model: MergeModel, width: number, height: number): LseAxis =>
+  lseAxis(model.ranks, [model.lse, model.referenceLse], axisWidth(width), {
+    label: CHIP.width,
+    gap: GAP,
+    lanes: Math.max(1, Math.floor((axisTop(height) - STEM - LINES) / LANE)),
+  })
 
-const chipY = (frame: Frame, lane: number): number => frame.axis - 8 - lane * frame.lane - CHIP.height
+const laneBottom = (frame: Frame, lane: number): number => frame.axis - STEM - lane * frame.lane
+
+/** A rank's mark as it is drawn, with its number or without. */
+export interface Chip {
+  readonly rank: number
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+  readonly labelled: boolean
+}
+
+const chipOf = (mark: Mark, slim: number, frame: Frame, selected: boolean): Chip => {
+  const labelled = mark.labelled || selected
+  const width = labelled ? CHIP.width : slim
+  const height = Math.min(CHIP.height, Math.max(labelled ? LANE - 1 : 1, frame.lane - 1))
+  return {
+    rank: mark.rank,
+    x: frame.left + mark.x - width / 2,
+    y: laneBottom(frame, mark.lane) - height,
+    width,
+    height,
+    labelled,
+  }
+}
+
+const overlap = (a: Chip, b: Chip): boolean =>
+  a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height
+
+/**
+ * Marks in the order in which they are drawn. The selected rank's comes last and always has its number, on top of
+ * narrow neighbours, so that no mark moves when the selection does; a number under it is left out.
+ */
+const chipsOn = (axis: LseAxis, frame: Frame, rank: number | null): Chip[] => {
+  const selected = axis.marks.find((mark) => mark.rank === rank)
+  const top = selected === undefined ? null : chipOf(selected, axis.slim, frame, true)
+  const chips = axis.marks
+    .filter((mark) => mark !== selected)
+    .map((mark) => chipOf(mark, axis.slim, frame, false))
+    .map((chip) => (top !== null && overlap(chip, top) ? { ...chip, labelled: false } : chip))
+  return top === null ? chips : [...chips, top]
+}
+
+export const chipsOf = (model: MergeModel, width: number, height: number, rank: number | null): Chip[] => {
+  const axis = axisOf(model, width, height)
+  return chipsOn(axis, frameOf(width, height, axis.lanes), rank)
+}
 
 const drawChip = (
   ctx: Context,
-  part: { readonly rank: number },
-  x: number,
-  y: number,
+  { rank, x, y, width, height, labelled }: Chip,
   selected: boolean,
   look: { readonly ink: Ink; readonly paint: RankPainter; readonly theme: Theme },
 ): void => {
-  look.paint(part.rank, x, y, CHIP.width, CHIP.height)
-  ctx.fillStyle = rankInk(part.rank, look.theme)
-  ctx.textAlign = 'center'
-  ctx.fillText(String(part.rank), x + CHIP.width / 2, y + CHIP.height / 2 + 0.5)
+  look.paint(rank, x, y, width, height)
+  if (labelled) {
+    ctx.fillStyle = rankInk(rank, look.theme)
+    ctx.textAlign = 'center'
+    ctx.fillText(String(rank), x + width / 2, y + height / 2 + 0.5)
+  }
   if (!selected) return
   ctx.strokeStyle = look.ink.accent
   ctx.lineWidth = 2
-  ctx.strokeRect(x - 1, y - 1, CHIP.width + 2, CHIP.height + 2)
+  ctx.strokeRect(x - 1, y - 1, width + 2, height + 2)
 }
 
 const drawAxis = (ctx: Context, axis: LseAxis, frame: Frame, ink: Ink): void => {
@@ -92,30 +153,37 @@ const drawLine = (
   ctx.fillText(line.name, x + (leftwards ? -4 : 4), line.top + 4)
 }
 
+/** The first ranks beside the axis, as many as have room, and the selected one. */
+export const offShown = (off: readonly RankPart[], room: number, rank: number | null): RankPart[] => {
+  const first = off.slice(0, room)
+  const selected = off.slice(room).find((part) => part.rank === rank)
+  return selected === undefined ? first : [...first.slice(0, -1), selected]
+}
+
 /** Ranks without a number on the axis: empty ones plain, NaN in its texture. */
 const drawOff = (
   ctx: Context,
   off: readonly RankPart[],
   frame: Frame,
-  chip: (part: RankPart, x: number, y: number) => void,
-  look: { readonly ink: Ink; readonly theme: Theme },
+  rank: number | null,
+  look: { readonly ink: Ink; readonly paint: RankPainter; readonly theme: Theme },
 ): void => {
   ctx.fillStyle = look.ink.text2
   ctx.textAlign = 'center'
   ctx.fillText('no keys', OFF / 2, frame.axis + 13)
-  const room = Math.max(1, Math.floor((frame.axis - 20) / 18))
-  for (const [i, part] of off.slice(0, room * 2).entries()) {
+  const room = 2 * Math.max(1, Math.floor((frame.axis - 20) / 18))
+  for (const [i, part] of offShown(off, room, rank).entries()) {
     const x = 8 + (i % 2) * (CHIP.width + 6)
-    const y = chipY(frame, 0) - Math.floor(i / 2) * 18
-    chip(part, x, y)
+    const y = laneBottom(frame, 0) - CHIP.height - Math.floor(i / 2) * 18
+    drawChip(ctx, { rank: part.rank, x, y, ...CHIP, labelled: true }, part.rank === rank, look)
     if (part.state !== 'nan') continue
     ctx.fillStyle = nanPattern(ctx, look.theme)
     ctx.fillRect(x, y + CHIP.height, CHIP.width, 3)
   }
-  if (off.length <= room * 2) return
+  if (off.length <= room) return
   ctx.fillStyle = look.ink.text2
   ctx.textAlign = 'left'
-  ctx.fillText(`+${off.length - room * 2}`, 8, 8)
+  ctx.fillText(`+${off.length - room}`, 8, 8)
 }
 
 const drawBar = (
@@ -139,7 +207,7 @@ const drawBar = (
     ctx.fillStyle = rankInk(r, theme)
     ctx.textAlign = 'center'
     const long = `${r}: ${(size * 100).toFixed(1)} %`
-    const text = width >= long.length * 6.7 + 6 ? long : width >= 18 ? String(r) : ''
+    const text = width >= long.length * 6.7 + 6 ? long : width >= String(r).length * 6.7 + 4 ? String(r) : ''
     ctx.fillText(text, x + width / 2, frame.barTop + height / 2)
     if (r !== rank) continue
     ctx.strokeStyle = ink.accent
@@ -162,7 +230,7 @@ export const drawLse = (
 ): void => {
   const ink = inkOf(ctx.canvas)
   const look = { ink, theme, paint: rankPainter(ctx, theme) }
-  const axis = axisOf(model, width)
+  const axis = axisOf(model, width, height)
   const frame = frameOf(width, height, axis.lanes)
   ctx.fillStyle = ink.bg1
   ctx.fillRect(0, 0, width, height)
@@ -182,19 +250,11 @@ export const drawLse = (
   // Stems first, so that none crosses the number of a rank in a lower lane.
   ctx.fillStyle = ink.text2
   for (const mark of axis.marks) {
-    const below = chipY(frame, mark.lane) + CHIP.height
+    const below = laneBottom(frame, mark.lane)
     ctx.fillRect(Math.round(frame.left + mark.x), below, 1, frame.axis - below)
   }
-  for (const mark of axis.marks)
-    drawChip(
-      ctx,
-      mark,
-      frame.left + mark.x - CHIP.width / 2,
-      chipY(frame, mark.lane),
-      mark.rank === rank,
-      look,
-    )
-  drawOff(ctx, axis.off, frame, (part, x, y) => drawChip(ctx, part, x, y, part.rank === rank, look), look)
+  for (const chip of chipsOn(axis, frame, rank)) drawChip(ctx, chip, chip.rank === rank, look)
+  drawOff(ctx, axis.off, frame, rank, look)
   drawBar(ctx, model, frame, rank, look)
 }
 
@@ -205,16 +265,16 @@ export const rankAt = (
   width: number,
   height: number,
   model: MergeModel,
+  selected: number | null,
 ): number | null => {
-  const axis = axisOf(model, width)
+  const axis = axisOf(model, width, height)
   const frame = frameOf(width, height, axis.lanes)
   if (y >= frame.barTop) {
     const share = (x - frame.left) / frame.width
     return segmentsOf(model.ranks).find((s) => share >= s.from && share < s.from + s.size)?.rank ?? null
   }
-  const mark = axis.marks.findLast((m) => {
-    const top = chipY(frame, m.lane)
-    return Math.abs(frame.left + m.x - x) <= CHIP.width / 2 && y >= top && y < top + CHIP.height
-  })
-  return mark?.rank ?? null
+  const hit = chipsOn(axis, frame, selected).findLast(
+    (chip) => x >= chip.x && x < chip.x + chip.width && y >= chip.y && y < chip.y + chip.height,
+  )
+  return hit?.rank ?? null
 }

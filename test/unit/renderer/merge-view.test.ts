@@ -8,6 +8,7 @@ import {
   willCapture,
   within,
 } from '../../../renderer/views/merge/choice.ts'
+import { type Chip, chipsOf, offShown } from '../../../renderer/views/merge/draw-lse.ts'
 import { heatGrid, heatHit, heatOf, heatRange, worstRow } from '../../../renderer/views/merge/heat.ts'
 import { axisTicks, lseAxis, tickDigits } from '../../../renderer/views/merge/lse-axis.ts'
 import {
@@ -179,31 +180,94 @@ describe('the chosen capture', () => {
 })
 
 describe('the lse axis', () => {
-  const parts = (lse: number[]) =>
-    mergeModel(input(lse, [...lse, ...lse].fill(1), [1, 1], null), capture(lse.map(() => 1)), 0).ranks
+  const modelOf = (lse: number[]) =>
+    mergeModel(input(lse, [...lse, ...lse].fill(1), [1, 1], null), capture(lse.map(() => 1)), 0)
+  const parts = (lse: number[]) => modelOf(lse).ranks
+  const room = { label: 20, gap: 2, lanes: 7 }
+  const many = fc.array(fc.oneof(fc.double({ min: -50, max: 50, noNaN: true }), fc.constant(-INF)), {
+    minLength: 1,
+    maxLength: 64,
+  })
 
   it('puts every finite rank on it, none over another, and the rest beside it', () => {
     fc.assert(
+      fc.property(many, (lse) => {
+        const axis = lseAxis(parts(lse), [null], 600, room)
+        expect(axis.marks.length + axis.off.length).toBe(lse.length)
+        for (const mark of axis.marks) {
+          expect(mark.x).toBeGreaterThanOrEqual(0)
+          expect(mark.x).toBeLessThanOrEqual(600)
+        }
+        const half = (m: { labelled: boolean }) => (m.labelled ? room.label : axis.slim) / 2
+        for (let lane = 0; lane < axis.lanes; lane++) {
+          const inLane = axis.marks.filter((m) => m.lane === lane)
+          for (const [i, mark] of inLane.entries()) {
+            const last = inLane[i - 1]
+            if (last !== undefined)
+              expect(mark.x - half(mark)).toBeGreaterThanOrEqual(last.x + half(last) - 1e-9)
+          }
+        }
+      }),
+    )
+  })
+
+  const labelled = (lse: number[], width: number) =>
+    lseAxis(parts(lse), [null], width, room)
+      .marks.filter((m) => m.labelled)
+      .map((m) => m.rank)
+      .toSorted((a, b) => a - b)
+
+  it('numbers every rank where there is room, and of a crowd those of every few ranks and those apart', () => {
+    const even = (n: number) => Array.from({ length: n }, (_, i) => i)
+    expect(labelled(even(32), 1000)).toEqual(even(32))
+    const some = labelled([...even(63).map((i) => i / 50), 9], 1000)
+    expect(some).toEqual(expect.arrayContaining([0, 16, 32, 48, 63]))
+    expect(some.length).toBeLessThan(40)
+  })
+
+  const overlap = (a: Chip, b: Chip) =>
+    Math.min(a.x + a.width, b.x + b.width) - Math.max(a.x, b.x) > 1e-6 &&
+    Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y) > 1e-6
+
+  it('never writes a number over a number, and always that of the selected rank', () => {
+    fc.assert(
       fc.property(
-        fc.array(fc.oneof(fc.double({ min: -50, max: 50, noNaN: true }), fc.constant(-INF)), {
+        fc.array(fc.oneof(fc.double({ min: 3, max: 4, noNaN: true }), fc.constantFrom(3, 9, 9.1)), {
           minLength: 1,
           maxLength: 64,
         }),
-        (lse) => {
-          const axis = lseAxis(parts(lse), [null], 600, 18)
-          expect(axis.marks.length + axis.off.length).toBe(lse.length)
-          for (const mark of axis.marks) {
-            expect(mark.x).toBeGreaterThanOrEqual(0)
-            expect(mark.x).toBeLessThanOrEqual(600)
-          }
-          for (let lane = 0; lane < axis.lanes; lane++) {
-            const inLane = axis.marks.filter((m) => m.lane === lane)
-            for (let i = 1; i < inLane.length; i++)
-              expect((inLane[i]?.x ?? 0) - (inLane[i - 1]?.x ?? 0)).toBeGreaterThanOrEqual(18)
-          }
+        fc.nat(63),
+        fc.constantFrom([504, 176], [300, 140], [1300, 240]),
+        (lse, rank, [width = 0, height = 0]) => {
+          const chips = chipsOf(modelOf(lse), width, height, rank)
+          expect(chips.length).toBe(lse.length)
+          const named = chips.filter((c) => c.labelled)
+          if (rank < lse.length) expect(named.at(-1)?.rank).toBe(rank)
+          for (const [i, a] of named.entries())
+            for (const b of named.slice(i + 1)) expect(overlap(a, b), `${a.rank} and ${b.rank}`).toBe(false)
+          for (const { y, height: h } of named) expect(y >= 0 && h >= 10).toBe(true)
         },
       ),
     )
+  })
+
+  it('leaves marks where they are when the selection moves', () => {
+    const model = modelOf(Array.from({ length: 64 }, (_, i) => Math.sin(i) / 9))
+    const middle = (rank: number | null) =>
+      chipsOf(model, 504, 176, rank)
+        .map((c) => [c.rank, Number((c.x + c.width / 2).toFixed(6)), Number((c.y + c.height).toFixed(6))])
+        .toSorted(([a = 0], [b = 0]) => a - b)
+    expect(middle(5)).toEqual(middle(null))
+  })
+
+  it('shows the selected rank beside the axis also where not all have room', () => {
+    const off = parts(Array.from({ length: 12 }, () => -INF))
+    const shown = (rank: number | null) => offShown(off, 4, rank).map((r) => r.rank)
+    expect([shown(null), shown(2), shown(9)]).toEqual([
+      [0, 1, 2, 3],
+      [0, 1, 2, 3],
+      [0, 1, 2, 9],
+    ])
   })
 
   it('has round ticks with enough digits to tell them apart', () => {
@@ -212,7 +276,7 @@ describe('the lse axis', () => {
   })
 
   it('is there even when every rank is empty', () => {
-    expect(lseAxis(parts([-INF, -INF]), [-INF], 600, 18)).toMatchObject({
+    expect(lseAxis(parts([-INF, -INF]), [-INF], 600, room)).toMatchObject({
       min: -1,
       max: 1,
       marks: [],
