@@ -90,9 +90,9 @@ __device__ inline void follow(const SharedMemory& shared, const float* from, Sof
  * second is not.
  */
 template <bool kRight, bool kOrdinaryStores>
-class Consumers {
+class ConsumerGroup {
  public:
-  __device__ Consumers(SharedMemory& shared, const KernelArgs& args, int thread)
+  __device__ ConsumerGroup(SharedMemory& shared, const KernelArgs& args, int thread)
       : shared_(shared), args_(args), at_(thread) {}
 
   __device__ void attend(const Segment& segment, Softmax& state, Accumulator<256>& out) {

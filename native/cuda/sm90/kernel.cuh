@@ -5,14 +5,14 @@
 
 namespace dcpscope::cuda {
 
-/** Who a consumer is. What is read anew needs no register while keys are attended to: those are all taken,
- * and what was put aside would be fetched behind the stores of a partial. */
-struct Consumer {
+/** Where a consumer stands. What is read anew needs no register while keys are attended to: those are all
+ * taken, and what was put aside would be fetched behind the stores of a partial. */
+struct Whereabouts {
   int thread;
   int part;
   int rowBlock;
 
-  static __device__ Consumer readAnew(const KernelArgs& args) {
+  static __device__ Whereabouts readAnew(const KernelArgs& args) {
     int thread;
     int block;
     asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
@@ -30,7 +30,7 @@ __device__ void consume(Group& group, int half, SharedMemory& shared, const Kern
   int turn = 0;
   for (Segment segment; segments.next(segment); turn ^= 1) {
     Softmax state;
-    const Consumer before = Consumer::readAnew(args);
+    const Whereabouts before = Whereabouts::readAnew(args);
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       const int row = before.rowBlock * kRows + Fragment(before.thread).row + 8 * r;
@@ -43,7 +43,7 @@ __device__ void consume(Group& group, int half, SharedMemory& shared, const Kern
 #pragma unroll
     for (float& v : out.v) v = 0;
     group.attend(segment, state, out);
-    const Consumer self = Consumer::readAnew(args);
+    const Whereabouts self = Whereabouts::readAnew(args);
     const Fragment at(self.thread);
     float total[2];
 #pragma unroll
@@ -63,7 +63,7 @@ __device__ void consume(Group& group, int half, SharedMemory& shared, const Kern
     Arrivals(args, segment.request, self.rowBlock).written(at.lane);
     (firstShared < 0 ? firstShared : lastShared) = segment.request;
   }
-  const auto [thread, ownPart, rowBlock] = Consumer::readAnew(args);
+  const auto [thread, ownPart, rowBlock] = Whereabouts::readAnew(args);
   const Fragment at(thread);
   const int warp = half * (kConsumerWarps / 2) + at.warp;
   Stamp* stamps = args.inputs.attendStamps;
@@ -130,11 +130,11 @@ __global__ void __launch_bounds__(kBlockThreads<Producer>, 1)
     Producer::work(shared, args, maps, part, rowBlock, static_cast<int>(threadIdx.x) - kConsumers);
   } else if (group == 0) {
     moreRegisters<Producer::kConsumerRegisters>();
-    Consumers<false, Producer::kOrdinaryStores> left(shared, args, thread);
+    ConsumerGroup<false, Producer::kOrdinaryStores> left(shared, args, thread);
     consume(left, 0, shared, args, part);
   } else {
     moreRegisters<Producer::kConsumerRegisters>();
-    Consumers<true, Producer::kOrdinaryStores> right(shared, args, thread);
+    ConsumerGroup<true, Producer::kOrdinaryStores> right(shared, args, thread);
     consume(right, 1, shared, args, part);
   }
 }

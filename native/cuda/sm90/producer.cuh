@@ -1,7 +1,7 @@
 #pragma once
 #include "cuda/sm90/shared.cuh"
 
-/** The walk of the third warpgroup through a part's tiles. A producer brings one of their parts. */
+/** Walks of the third warpgroup through a part's tiles. */
 namespace dcpscope::cuda {
 
 /** Fills one part of all tiles of a block's segments; `before` is called with each segment first. */
@@ -43,5 +43,18 @@ class QueryProducer {
   const int rowBlock_;
   uint32_t turn_ = 0;
 };
+
+/** For producers whose four warps bring tiles together: walks through the segments. The last warp brings the
+ * queries as well. */
+template <class Producer>
+__device__ void produceTogether(Producer& producer, SharedMemory& shared, const KernelArgs& args,
+                                const KernelMaps& maps, int part, int rowBlock, int thread) {
+  QueryProducer queries(shared, args, maps, rowBlock);
+  Segments segments(args, part);
+  for (Segment segment; segments.next(segment);) {
+    if (thread >= kGroupThreads - 32) queries.fill(segment, thread % 32);
+    producer.fill(segment);
+  }
+}
 
 }  // namespace dcpscope::cuda

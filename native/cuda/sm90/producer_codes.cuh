@@ -25,11 +25,55 @@ class CodeProducer {
   static __device__ void work(SharedMemory& shared, const KernelArgs& args, const KernelMaps& maps, int part,
                               int rowBlock, int thread) {
     CodeProducer producer(shared, args, thread);
-    QueryProducer queries(shared, args, maps, rowBlock);
-    Segments segments(args, part);
-    for (Segment segment; segments.next(segment);) {
-      if (thread >= kThreads - 32) queries.fill(segment, thread % 32);
-      producer.fill(segment);
+    produceTogether(producer, shared, args, maps, part, rowBlock, thread);
+  }
+
+  /** Brings all tiles of a segment. */
+  __device__ void fill(const Segment& segment) {
+    finder_.begin(segment);
+    int key = segment.firstTile * kTile;
+    const int end = key + segment.tiles * kTile;
+    Rows now = rowsOf(look(key), key);
+    // Looked up two tiles ahead, so that nothing waits for pages or slots.
+    Looked next = look(key + kTile);
+    Looked later = look(key + 2 * kTile);
+    Codes first;
+    Codes second;
+    loadBoxes(first, now, 0);
+    loadScales(now);
+    prefetch(next, key + kTile);
+#pragma unroll 1
+    for (int odd = 0; key < end; odd ^= 1, key += kTile) {
+      // An even tile begins with its left part, an odd one with its right part.
+      const uint32_t parity = (phases_ >> odd & 1) ^ 1;
+      phases_ ^= 1 << odd;
+      const uint32_t free = shared_ + offsetof(SharedMemory, free) + odd * 2 * sizeof(uint64_t);
+      const int firstBox = 4 * odd;
+      const int secondBox = 4 - firstBox;
+      loadBoxes(second, now, secondBox);
+      if constexpr (!kScaled) loadRope(second, now);
+      const Factors all(scales_);
+      PartFactors factors(all, firstBox);
+      barrierWait(free, parity);
+      convert(first, factors, odd, firstBox);
+      handOver(odd, firstBox);
+
+      const Rows following = rowsOf(next, key + kTile);
+      loadBoxes(first, following, secondBox);
+      loadScales(following);
+      prefetch(later, key + 2 * kTile);
+      next = later;
+      later = look(key + 3 * kTile);
+      factors = PartFactors(all, secondBox);
+      barrierWait(free + sizeof(uint64_t), parity);
+      if constexpr (kScaled) copyRope(now, odd);
+      convert(second, factors, odd, secondBox);
+      if constexpr (kScaled)
+        copiesWait();
+      else
+        convertRope(second, factors, odd);
+      handOver(odd, secondBox);
+      now = following;
     }
   }
 
@@ -92,54 +136,6 @@ class CodeProducer {
     if (kListed || pageSize < kLeastRun) return 0;
     if (pageSize % kTile == 0) return kTile;
     return kTile % pageSize == 0 ? pageSize : 0;
-  }
-
-  __device__ void fill(const Segment& segment) {
-    finder_.begin(segment);
-    int key = segment.firstTile * kTile;
-    const int end = key + segment.tiles * kTile;
-    Rows now = rowsOf(look(key), key);
-    // Looked up two tiles ahead, so that nothing waits for pages or slots.
-    Looked next = look(key + kTile);
-    Looked later = look(key + 2 * kTile);
-    Codes first;
-    Codes second;
-    loadBoxes(first, now, 0);
-    loadScales(now);
-    prefetch(next, key + kTile);
-#pragma unroll 1
-    for (int odd = 0; key < end; odd ^= 1, key += kTile) {
-      // An even tile begins with its left part, an odd one with its right part.
-      const uint32_t parity = (phases_ >> odd & 1) ^ 1;
-      phases_ ^= 1 << odd;
-      const uint32_t free = shared_ + offsetof(SharedMemory, free) + odd * 2 * sizeof(uint64_t);
-      const int firstBox = 4 * odd;
-      const int secondBox = 4 - firstBox;
-      loadBoxes(second, now, secondBox);
-      if constexpr (!kScaled) loadRope(second, now);
-      const Factors all(scales_);
-      PartFactors factors(all, firstBox);
-      barrierWait(free, parity);
-      convert(first, factors, odd, firstBox);
-      handOver(odd, firstBox);
-
-      const Rows following = rowsOf(next, key + kTile);
-      loadBoxes(first, following, secondBox);
-      loadScales(following);
-      prefetch(later, key + 2 * kTile);
-      next = later;
-      later = look(key + 3 * kTile);
-      factors = PartFactors(all, secondBox);
-      barrierWait(free + sizeof(uint64_t), parity);
-      if constexpr (kScaled) copyRope(now, odd);
-      convert(second, factors, odd, secondBox);
-      if constexpr (kScaled)
-        copiesWait();
-      else
-        convertRope(second, factors, odd);
-      handOver(odd, secondBox);
-      now = following;
-    }
   }
 
   __device__ Looked look(int key) const { return {finder_.look(key + row_), finder_.look(key + row_ + 8)}; }

@@ -19,26 +19,10 @@ class RowProducer {
   static __device__ void work(SharedMemory& shared, const KernelArgs& args, const KernelMaps& maps, int part,
                               int rowBlock, int thread) {
     RowProducer producer(shared, args, thread);
-    QueryProducer queries(shared, args, maps, rowBlock);
-    Segments segments(args, part);
-    for (Segment segment; segments.next(segment);) {
-      if (thread >= kThreads - 32) queries.fill(segment, thread % 32);
-      producer.fill(segment);
-    }
+    produceTogether(producer, shared, args, maps, part, rowBlock, thread);
   }
 
- private:
-  static constexpr int kRowBytes = 2 * kKeyDim;
-  static constexpr int kRowsAtOnce = kThreads / 8;
-  static constexpr int kPasses = kTile / kRowsAtOnce;
-
-  struct Looked {
-    int32_t at[kPasses];
-  };
-
-  __device__ RowProducer(SharedMemory& shared, const KernelArgs& args, int thread)
-      : shared_(shared), finder_(args), row_(thread / 8), column_(thread % 8) {}
-
+  /** Brings all tiles of a segment. */
   __device__ void fill(const Segment& segment) {
     finder_.begin(segment);
     int key = segment.firstTile * kTile;
@@ -55,6 +39,18 @@ class RowProducer {
       key += kTile;
     }
   }
+
+ private:
+  static constexpr int kRowBytes = 2 * kKeyDim;
+  static constexpr int kRowsAtOnce = kThreads / 8;
+  static constexpr int kPasses = kTile / kRowsAtOnce;
+
+  struct Looked {
+    int32_t at[kPasses];
+  };
+
+  __device__ RowProducer(SharedMemory& shared, const KernelArgs& args, int thread)
+      : shared_(shared), finder_(args), row_(thread / 8), column_(thread % 8) {}
 
   __device__ Looked look(int key) const {
     Looked looked;
