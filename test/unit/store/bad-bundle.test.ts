@@ -11,24 +11,21 @@ import {
 } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Manifest } from '../../../app/trace/manifest.ts'
 import { FORMAT_VERSION } from '../../../app/trace/manifest.ts'
 import { runIdOf } from '../../../main/process/run-id.ts'
 import { readManifest, writerMayLive } from '../../../main/store/manifest-file.ts'
-import { Store } from '../../../main/store/store.ts'
+import type { Store } from '../../../main/store/store.ts'
 import { type Upgrader, upgraded } from '../../../main/store/upgrade.ts'
-import { evenSpans, fakeEngine, sampleManifest, scratchFolder, spanChunk } from './sample.ts'
+import { freshStore } from './fresh-store.ts'
+import { evenSpans, fakeEngine, type Scratch, sampleManifest, spanChunk } from './sample.ts'
 
-let scratch: ReturnType<typeof scratchFolder>
+let scratch: Scratch
 let store: Store
-beforeEach(() => {
-  scratch = scratchFolder()
-  store = new Store()
-})
-afterEach(async () => {
-  await store.close()
-  scratch.remove()
+freshStore((opened, folder) => {
+  store = opened
+  scratch = folder
 })
 
 const folder = (): string => join(scratch.path, 'run.dcp')

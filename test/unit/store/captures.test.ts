@@ -1,24 +1,21 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { DUMP_FORMAT } from '../../../app/dump/dump.ts'
 import { type Dtype, encodeHeader } from '../../../app/dump/safetensors.ts'
 import { storeMethods } from '../../../app/protocol/store.ts'
 import { readManifest } from '../../../main/store/manifest-file.ts'
-import { Store } from '../../../main/store/store.ts'
-import { fakeEngine, rowChunk, sampleConfig, sampleManifest, scratchFolder, stepChunk } from './sample.ts'
+import type { Store } from '../../../main/store/store.ts'
+import { freshStore } from './fresh-store.ts'
+import { fakeEngine, rowChunk, type Scratch, sampleConfig, sampleManifest, stepChunk } from './sample.ts'
 
 const [T, H, W, RANKS] = [3, 4, 8, 2]
 
-let scratch: ReturnType<typeof scratchFolder>
+let scratch: Scratch
 let store: Store
-beforeEach(() => {
-  scratch = scratchFolder()
-  store = new Store()
-})
-afterEach(async () => {
-  await store.close()
-  scratch.remove()
+freshStore((opened, folder) => {
+  store = opened
+  scratch = folder
 })
 const bundle = (): string => join(scratch.path, 'run.dcp')
 

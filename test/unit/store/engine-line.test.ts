@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   type Progress,
   progressSchema,
@@ -10,18 +10,15 @@ import {
 import type { TraceChunk } from '../../../app/trace/tables.ts'
 import { type Port, portPair } from '../../../main/process/port.ts'
 import { readManifest } from '../../../main/store/manifest-file.ts'
-import { Store } from '../../../main/store/store.ts'
-import { evenSpans, fakeEngine, scratchFolder, spanChunk, stepChunk } from './sample.ts'
+import type { Store } from '../../../main/store/store.ts'
+import { freshStore } from './fresh-store.ts'
+import { evenSpans, fakeEngine, type Scratch, spanChunk, stepChunk } from './sample.ts'
 
-let scratch: ReturnType<typeof scratchFolder>
+let scratch: Scratch
 let store: Store
-beforeEach(() => {
-  scratch = scratchFolder()
-  store = new Store()
-})
-afterEach(async () => {
-  await store.close()
-  scratch.remove()
+freshStore((opened, folder) => {
+  store = opened
+  scratch = folder
 })
 
 const bundle = (): string => join(scratch.path, 'run.dcp')

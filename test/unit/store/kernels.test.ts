@@ -1,23 +1,20 @@
 import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type Progress, storeMethods, storeReplySchema } from '../../../app/protocol/store.ts'
 import { STAGES } from '../../../app/trace/stages.ts'
 import { portPair } from '../../../main/process/port.ts'
 import { readManifest } from '../../../main/store/manifest-file.ts'
-import { Store } from '../../../main/store/store.ts'
-import { fakeEngine, kernelChunk, type SampleKernel, scratchFolder, spanChunk, stepChunk } from './sample.ts'
+import type { Store } from '../../../main/store/store.ts'
+import { freshStore } from './fresh-store.ts'
+import { fakeEngine, kernelChunk, type SampleKernel, type Scratch, spanChunk, stepChunk } from './sample.ts'
 
-let scratch: ReturnType<typeof scratchFolder>
+let scratch: Scratch
 let store: Store
-beforeEach(() => {
-  scratch = scratchFolder()
-  store = new Store()
-})
-afterEach(async () => {
-  await store.close()
-  scratch.remove()
+freshStore((opened, folder) => {
+  store = opened
+  scratch = folder
 })
 
 const bundle = (): string => join(scratch.path, 'run.dcp')

@@ -1,30 +1,27 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { storeMethods } from '../../../app/protocol/store.ts'
 import { readManifest } from '../../../main/store/manifest-file.ts'
-import { Store } from '../../../main/store/store.ts'
+import type { Store } from '../../../main/store/store.ts'
+import { freshStore } from './fresh-store.ts'
 import {
   evenSpans,
   eventChunk,
   fakeEngine,
   pageChunk,
   rowChunk,
-  scratchFolder,
+  type Scratch,
   spanChunk,
   stepChunk,
 } from './sample.ts'
 
-let scratch: ReturnType<typeof scratchFolder>
+let scratch: Scratch
 let store: Store
-beforeEach(() => {
-  scratch = scratchFolder()
-  store = new Store()
-})
-afterEach(async () => {
-  await store.close()
-  scratch.remove()
+freshStore((opened, folder) => {
+  store = opened
+  scratch = folder
 })
 
 const bundle = (): string => join(scratch.path, 'a=b', "it's [1].dcp")

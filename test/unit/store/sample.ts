@@ -9,7 +9,12 @@ import type { TraceChunk } from '../../../app/trace/tables.ts'
 import { type Port, portPair } from '../../../main/process/port.ts'
 
 /** A folder of one test, removed by `remove`. */
-export const scratchFolder = (): { path: string; remove: () => void } => {
+export interface Scratch {
+  readonly path: string
+  readonly remove: () => void
+}
+
+export const scratchFolder = (): Scratch => {
   const path = mkdtempSync(join(tmpdir(), 'dcpscope-store-'))
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
 }
