@@ -37,8 +37,8 @@ class Pieces {
 struct Workspace {
   unsigned char* plan;
   uint32_t* arrivals;
-  float* splitLse;
-  float* splitOut;
+  PartialRow* splitRows;
+  PartialUnit* splitOut;
   /** Sparse: keys of each query token and their slots. */
   int32_t* counts;
   int32_t* slots;
@@ -79,7 +79,7 @@ class Sm90Attention : public Attention {
     args.inputs = inputs;
     args.plan = planView(space.plan, planned_, parts_);
     args.arrivals = space.arrivals;
-    args.splitLse = space.splitLse;
+    args.splitRows = space.splitRows;
     args.splitOut = space.splitOut;
     args.lengths = inputs.lengths;
     args.rows = rows_;
@@ -114,11 +114,11 @@ class Sm90Attention : public Attention {
   Workspace workspace(void* memory) const {
     Pieces pieces(memory);
     Workspace space{};
-    const int64_t splitRows = int64_t{2} * parts_ * rowBlocks_ * kRows;
+    const int64_t partials = int64_t{2} * parts_ * rowBlocks_;
     space.plan = pieces.take<unsigned char>(planBytes(planned_, parts_));
     space.arrivals = pieces.take<uint32_t>(static_cast<int64_t>(planned_) * rowBlocks_);
-    space.splitLse = pieces.take<float>(splitRows);
-    space.splitOut = pieces.take<float>(splitRows * kValueDim);
+    space.splitRows = pieces.take<PartialRow>(partials * kRows);
+    space.splitOut = pieces.take<PartialUnit>(partials * kUnitsOfPartial);
     space.counts = pieces.take<int32_t>(sparse_ ? planned_ : 0);
     space.slots = pieces.take<int32_t>(sparse_ ? static_cast<int64_t>(planned_) * shape_.topk : 0);
     space.bytes = pieces.used();

@@ -1,6 +1,6 @@
 #pragma once
 #include "cuda/row_result.cuh"
-#include "cuda/sm90/consumer.cuh"
+#include "cuda/sm90/partial.cuh"
 
 /** Output of finished segments, and the merge of those that several parts share. */
 namespace dcpscope::cuda {
@@ -13,49 +13,11 @@ __device__ inline void writePair(const KernelArgs& args, int64_t at, float a, fl
     *reinterpret_cast<uint32_t*>(static_cast<uint16_t*>(args.inputs.out) + at) = packBf16(a, b);
 }
 
-/** Slot of the partial of a part's segment: a part has at most one that begins and one that ends elsewhere.
- */
-__device__ inline int64_t splitSlot(const KernelArgs& args, int part, int request, int rowBlock) {
-  const int which = args.plan.begin[part].request == request ? 0 : 1;
-  return static_cast<int64_t>(2 * part + which) * args.rowBlocks + rowBlock;
-}
-
-/**
- * A partial is 64 rows of 512 columns as the accumulators hold them, so that a warp stores and loads whole
- * lines: [16 rows of a warp: 4][half of the columns: 2][8 columns: 32][lane: 32] of four values, two columns
- * of the lane's first row and of its second. What one warp loads at once is a unit.
- */
-constexpr int kUnitsPerGroup = 2 * kHalf / 8;
-constexpr int kGroupRows = 16;
-constexpr uint32_t kUnitBytes = 32 * sizeof(float4);
-__device__ inline float4* unitsOf(const KernelArgs& args, int64_t slot) {
-  return reinterpret_cast<float4*>(args.splitOut + slot * kRows * kValueDim);
-}
-
-/** Writes the thread's half of the columns of a segment that others have parts of as well; `rows` are in use.
- */
-__device__ inline void writePartial(const KernelArgs& args, int64_t slot, int rows, int half,
-                                    const Fragment& at, Accumulator<256>& out, const float (&factor)[2],
-                                    const float (&lse)[2]) {
-  if (at.warp * kGroupRows >= rows) return;
-  // Rows that saw no key here: a NaN among keys that others saw must not reach them when parts are merged.
-  if (__any_sync(~0U, factor[0] == 0 || factor[1] == 0)) {
-#pragma unroll
-    for (int i = 0; i < 128; ++i)
-      if (factor[i / 2 % 2] == 0) out.v[i] = 0;
-  }
-  float4* to = unitsOf(args, slot) + (at.warp * kUnitsPerGroup + half * kUnitsPerGroup / 2) * 32 + at.lane;
-#pragma unroll
-  for (int i = 0; i < 32; ++i)
-    to[i * 32] = make_float4(out.v[4 * i] * factor[0], out.v[4 * i + 1] * factor[0],
-                             out.v[4 * i + 2] * factor[1], out.v[4 * i + 3] * factor[1]);
-  if (half == 0) publish(args.splitLse + slot * kRows, lse, at);
-}
-
-/** Writes one half of the columns of a finished segment: `total` and `top` are of the thread's two rows. */
+/** Writes one half of the columns of a finished segment: `total`, `top` and, of a shared one, the largest
+ * magnitude are of the thread's two rows. */
 __device__ inline void writeSegment(const KernelArgs& args, const Segment& segment, int part, int rowBlock,
                                     int half, const Fragment& at, Accumulator<256>& out,
-                                    const float (&total)[2], const float (&top)[2]) {
+                                    const float (&total)[2], const float (&top)[2], const float (&most)[2]) {
   float factor[2];
   float lse[2];
 #pragma unroll
@@ -66,7 +28,7 @@ __device__ inline void writeSegment(const KernelArgs& args, const Segment& segme
   }
   if (!segment.whole)
     return writePartial(args, splitSlot(args, part, segment.request, rowBlock), args.rows - rowBlock * kRows,
-                        half, at, out, factor, lse);
+                        half, at, out, most, factor, lse);
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
     const int row = rowBlock * kRows + at.row + 8 * r;
@@ -86,8 +48,6 @@ __device__ inline void writeSegment(const KernelArgs& args, const Segment& segme
     if (half == 0 && at.column == 0) args.inputs.lse[to] = none ? lse[r] : lseIn(args.inputs.base2, lse[r]);
   }
 }
-
-constexpr int kConsumerWarps = kConsumers / 32;
 
 /** Arrivals of a request's warps: each comes once when it has written and once when it has seen that all
  * have; then the count begins again at 0. */
@@ -124,14 +84,16 @@ class Arrivals {
 /** Parts that can share a request: one for each multiprocessor of any GPU that this kernel runs on. */
 constexpr int kMostParts = 136;
 /** A share is at most one unit larger than a part's even share of the units. */
-constexpr int kMostUnits = kRows / kGroupRows * kUnitsPerGroup + kMostParts;
+constexpr int kMostUnits = kUnitsOfPartial + kMostParts;
 
 /** Memory of a combine, in place of queries and keys. */
 struct CombineMemory {
   /** Units of a share, of one part after the other. */
-  float4 units[kMostUnits * 32];
-  /** Of each row of a share, for each part: its lse, then its weight. */
-  float weight[2 * kGroupRows * (kMostParts | 1)];
+  PartialUnit units[kMostUnits];
+  /** Sums of warps that share a unit's parts. */
+  float4 sums[2][kConsumers];
+  /** Of each row of a share, for each part: what it stored, then its weight in place of the lse. */
+  PartialRow rows[2 * kUnitRows * (kMostParts | 1)];
   /** Whether any part has keys of the row. */
   bool some[kRows];
 };
@@ -155,15 +117,15 @@ class Combine {
         firstSlot_(splitSlot(args, first_, request, rowBlock)),
         stride_(parts_ | 1) {
     const int rows = min(kRows, args.rows - rowBlock * kRows);
-    const int units = (rows + kGroupRows - 1) / kGroupRows * kUnitsPerGroup;
+    const int units = (rows + kUnitRows - 1) / kUnitRows * kUnitsPerGroup;
     begin_ = units * (part - first_) / parts_;
     end_ = units * (part - first_ + 1) / parts_;
-    firstRow_ = begin_ / kUnitsPerGroup * kGroupRows;
+    firstRow_ = begin_ / kUnitsPerGroup * kUnitRows;
   }
 
   /** Waits for the partials of all parts and enqueues the copies of the share. All consumers call this. */
   __device__ void bring() const {
-    const uint32_t bytes = (end_ - begin_) * kUnitBytes;
+    const uint32_t bytes = (end_ - begin_) * sizeof(PartialUnit);
     if (lane_ == 0) {
       Arrivals(args_, request_, rowBlock_).await();
       // Others wrote the partials, and these warps the memory, by ordinary stores.
@@ -171,8 +133,8 @@ class Combine {
       if (warp_ == 0) barrierExpect(arrived_, parts_ * bytes);
       // One thread of each warp: copies by all lanes would be enqueued one after the other.
       for (int i = warp_; i < parts_ && bytes > 0; i += kConsumerWarps)
-        copyBytes(sharedAddress(memory_.units) + i * bytes, unitsOf(args_, slotOf(i)) + begin_ * 32, bytes,
-                  arrived_);
+        copyBytes(sharedAddress(memory_.units) + i * bytes,
+                  args_.splitOut + slotOf(i) * kUnitsOfPartial + begin_, bytes, arrived_);
     }
     __syncwarp();
   }
@@ -183,21 +145,23 @@ class Combine {
     if (units == 0) return;
     weigh();
     barrierWait(arrived_, parity);
-    // Warps beyond the units share a unit's parts, and what they found goes where their first part lay.
-    const int team = units > kConsumerWarps / 2 ? 1 : units > 2 ? 2 : units > 1 ? 4 : 8;
-    const int member = warp_ % team;
-    for (int unit = warp_ / team; unit < units; unit += kConsumerWarps / team) {
-      float4 sum = sumOf(unit, member, team);
-      if (team > 1) {
-        if (member > 0 && member < parts_) *unitAt(member, unit) = sum;
-        namedSync(kConsumersMeet, kConsumers);
-        if (member > 0) break;
-        for (int i = 1; i < team && i < parts_; ++i) add(sum, 1, 1, *unitAt(i, unit));
-      }
-      write(unit, rowOf(unit), sum.x, sum.y);
-      write(unit, rowOf(unit) + 8, sum.z, sum.w);
+    if (units > kConsumerWarps / 2) {
+#pragma unroll 1
+      for (int unit = warp_; unit < units; unit += kConsumerWarps) writeUnit(unit, sumOf(unit, 0, 1));
+      return;
     }
-    if (team > 1 && warp_ / team >= units) namedSync(kConsumersMeet, kConsumers);
+    // Of few units, several warps share each one's parts.
+    const int team = units > 2 ? 2 : units > 1 ? 4 : 8;
+    const int unit = warp_ / team;
+    const int member = warp_ % team;
+    UnitSum sum{};
+    if (unit < units) sum = sumOf(unit, member, team);
+    if (member > 0) keep(sum);
+    meet();
+    if (member > 0 || unit >= units) return;
+#pragma unroll 1
+    for (int i = 1; i < team; ++i) addKept(sum, warp_ + i);
+    writeUnit(unit, sum);
   }
 
  private:
@@ -206,36 +170,50 @@ class Combine {
     return i == 0 ? firstSlot_ : static_cast<int64_t>(2 * (first_ + i)) * args_.rowBlocks + rowBlock_;
   }
 
-  /** What each part of the share's rows is multiplied with. */
+  /** What each part of the share's rows is multiplied with. 16 threads bring the rows of one group. */
   __device__ void weigh() {
-    const int rows = (end_ - 1) / kUnitsPerGroup * kGroupRows + kGroupRows - firstRow_;
+    const int groups = (end_ - 1) / kUnitsPerGroup - begin_ / kUnitsPerGroup + 1;
+    const int thread = warp_ * 32 + lane_;
+    const int row = thread % kUnitRows;
+    // A quotient by 1 to 4 of what is below 2^14.
+    const int inverse = (0xffff + groups) / groups;
 #pragma unroll 4
-    for (int entry = warp_ * 32 + lane_; entry < rows * parts_; entry += kConsumers) {
-      const int part = entry / rows;
-      const int row = entry % rows;
-      memory_.weight[row * stride_ + part] = __ldcg(args_.splitLse + slotOf(part) * kRows + firstRow_ + row);
+    for (int entry = thread / kUnitRows; entry < groups * parts_; entry += kConsumers / kUnitRows) {
+      const int part = entry * inverse >> 16;
+      const int rowOfShare = (entry - part * groups) * kUnitRows + row;
+      const float2 stored = __ldcg(
+          reinterpret_cast<const float2*>(args_.splitRows + slotOf(part) * kRows + firstRow_ + rowOfShare));
+      memory_.rows[rowOfShare * stride_ + part] = {stored.x, stored.y};
     }
-    namedSync(kConsumersMeet, kConsumers);
-    for (int row = warp_; row < rows; row += kConsumerWarps) weighRow(row);
-    namedSync(kConsumersMeet, kConsumers);
+    meet();
+#pragma unroll 1
+    for (int own = warp_; own < groups * kUnitRows; own += kConsumerWarps) weighRow(own);
+    meet();
   }
 
+  // Loops that few parts go through once are not unrolled: their instructions come from far, and only once.
   __device__ void weighRow(int row) {
-    float* weights = memory_.weight + row * stride_;
+    PartialRow* parts = memory_.rows + row * stride_;
     float most = -INFINITY;
-    for (int i = lane_; i < parts_; i += 32) most = fmaxf(most, weights[i]);
+#pragma unroll 1
+    for (int i = lane_; i < parts_; i += 32) most = fmaxf(most, parts[i].lse);
+#pragma unroll 1
     for (int step = 16; step > 0; step /= 2) most = fmaxf(most, __shfl_xor_sync(~0U, most, step));
     // Nothing but NaN must come out as NaN, nothing at all as 0.
     if (most == -INFINITY) most = 0;
     float total = 0;
-    for (int i = lane_; i < parts_; i += 32) total += exp2Fast(weights[i] - most);
+#pragma unroll 1
+    for (int i = lane_; i < parts_; i += 32) total += exp2Fast(parts[i].lse - most);
+#pragma unroll 1
     for (int step = 16; step > 0; step /= 2) total += __shfl_xor_sync(~0U, total, step);
     const float factor = total == 0 ? 0 : args_.outScale / total;
-    for (int i = lane_; i < parts_; i += 32) weights[i] = exp2Fast(weights[i] - most) * factor;
+#pragma unroll 1
+    for (int i = lane_; i < parts_; i += 32)
+      parts[i].lse = exp2Fast(parts[i].lse - most) * factor * parts[i].unit;
     if (lane_ > 0) return;
     memory_.some[row] = total != 0;
     // The lse is written by whoever has the row's first columns.
-    const int unit = (firstRow_ + row) / kGroupRows * kUnitsPerGroup;
+    const int unit = (firstRow_ + row) / kUnitRows * kUnitsPerGroup;
     if (unit >= begin_ && unit < end_) writeLse(row, most, total);
   }
 
@@ -252,42 +230,58 @@ class Combine {
     return static_cast<int64_t>(request_) * args_.rows + rowOfRequest(row);
   }
 
-  __device__ float4* unitAt(int part, int unit) const {
-    return memory_.units + (part * (end_ - begin_) + unit) * 32 + lane_;
-  }
-
   /** The lane's first row of a unit, from the share's first row on. */
   __device__ int rowOf(int unit) const {
-    return (begin_ + unit) / kUnitsPerGroup * kGroupRows - firstRow_ + lane_ / 4;
-  }
-
-  __device__ static void add(float4& sum, float weight, float weight8, const float4& v) {
-    sum.x += weight * v.x;
-    sum.y += weight * v.y;
-    sum.z += weight8 * v.z;
-    sum.w += weight8 * v.w;
+    return (begin_ + unit) / kUnitsPerGroup * kUnitRows - firstRow_ + lane_ / 4;
   }
 
   /** Weighted sum of a unit over the parts from `first` on, every `step`-th. */
-  __device__ float4 sumOf(int unit, int first, int step) const {
-    const float* weights = memory_.weight + rowOf(unit) * stride_;
-    const float* weights8 = weights + 8 * stride_;
-    float4 sum = {0, 0, 0, 0};
-#pragma unroll 8
-    for (int i = first; i < parts_; i += step) add(sum, weights[i], weights8[i], *unitAt(i, unit));
+  __device__ UnitSum sumOf(int unit, int first, int step) const {
+    const PartialRow* weights = memory_.rows + rowOf(unit) * stride_;
+    const PartialRow* weights8 = weights + 8 * stride_;
+    const PartialUnit* units = memory_.units + unit;
+    const int share = end_ - begin_;
+    UnitSum sum{};
+#pragma unroll 4
+    for (int i = first; i < parts_; i += step)
+      sum.add(units[i * share].lane[lane_], weights[i].lse, weights8[i].lse);
     return sum;
   }
 
-  /** Writes two columns of a row of the share. */
-  __device__ void write(int unit, int row, float a, float b) const {
-    if (rowOfRequest(row) >= args_.rows) return;
-    if (!memory_.some[row]) {
-      float lse;
-      if (!emptyRow(args_.inputs.emptyRow, a, lse)) return;
-      b = a;
+  /** Hands the sum of a warp to another. */
+  __device__ void keep(const UnitSum& sum) {
+    memory_.sums[0][warp_ * 32 + lane_] = make_float4(sum.v[0], sum.v[1], sum.v[2], sum.v[3]);
+    memory_.sums[1][warp_ * 32 + lane_] = make_float4(sum.v[4], sum.v[5], sum.v[6], sum.v[7]);
+  }
+  __device__ void addKept(UnitSum& sum, int warp) const {
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const float4 kept = memory_.sums[i][warp * 32 + lane_];
+      sum.v[4 * i] += kept.x;
+      sum.v[4 * i + 1] += kept.y;
+      sum.v[4 * i + 2] += kept.z;
+      sum.v[4 * i + 3] += kept.w;
     }
-    const int column = (begin_ + unit) % kUnitsPerGroup * 8 + lane_ % 4 * 2;
-    writePair(args_, outRow(row) * kValueDim + column, a, b);
+  }
+
+  __device__ void writeUnit(int unit, const UnitSum& sum) const {
+    write(unit, rowOf(unit), 0, sum);
+    write(unit, rowOf(unit) + 8, 2, sum);
+  }
+
+  /** Writes a row of the share: of a unit's sums those from `first` on. */
+  __device__ void write(int unit, int row, int first, const UnitSum& sum) const {
+    if (rowOfRequest(row) >= args_.rows) return;
+    float filler = 0;
+    float lse;
+    const bool some = memory_.some[row];
+    if (!some && !emptyRow(args_.inputs.emptyRow, filler, lse)) return;
+    const int64_t to =
+        outRow(row) * kValueDim + (begin_ + unit) % kUnitsPerGroup * kUnitColumns + lane_ % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < 2; ++i)
+      writePair(args_, to + 8 * i, some ? sum.v[first + 4 * i] : filler,
+                some ? sum.v[first + 4 * i + 1] : filler);
   }
 
   const KernelArgs& args_;

@@ -46,15 +46,18 @@ __device__ inline void score(SharedMemory& shared, Accumulator<64>& scores, uint
   }
 }
 
-/** out += probabilities (registers or a box) * one half of a tile's value columns; addresses in chunks. */
-__device__ inline void addValues(Accumulator<256>& out, const uint32_t (&packed)[4][4], uint32_t values) {
-#pragma unroll
-  for (int step = 0; step < 4; ++step) valueStep(out, packed[step], columnOperand(values + step * 128));
-}
-__device__ inline void addValues(Accumulator<256>& out, uint32_t probabilities, uint32_t values) {
+/** out = probabilities (registers or a box) * one half of a tile's value columns, or out += with `add`;
+ * addresses in chunks. */
+__device__ inline void addValues(Accumulator<256>& out, const uint32_t (&packed)[4][4], uint32_t values,
+                                 bool add) {
 #pragma unroll
   for (int step = 0; step < 4; ++step)
-    valueStep(out, rowOperand(probabilities + step * 2), columnOperand(values + step * 128));
+    valueStep(out, packed[step], columnOperand(values + step * 128), step > 0 || add);
+}
+__device__ inline void addValues(Accumulator<256>& out, uint32_t probabilities, uint32_t values, bool add) {
+#pragma unroll
+  for (int step = 0; step < 4; ++step)
+    valueStep(out, rowOperand(probabilities + step * 2), columnOperand(values + step * 128), step > 0 || add);
 }
 
 /** Signals a barrier of the producer once for each warp. */
@@ -74,6 +77,9 @@ __device__ inline void read(const float* from, float (&value)[2], const Fragment
   value[1] = from[at.row + 8];
 }
 
+/** Where all consumers wait for each other. */
+__device__ inline void meet() { namedSync(kConsumersMeet, kConsumers); }
+
 /** The factor by which a tile shrank what was summed before it, and the maximum since. */
 __device__ inline void follow(const SharedMemory& shared, const float* from, Softmax& state,
                               float (&factor)[2], const Fragment& at) {
@@ -82,6 +88,12 @@ __device__ inline void follow(const SharedMemory& shared, const float* from, Sof
   state.sum[0] *= factor[0];
   state.sum[1] *= factor[1];
 }
+
+/** Queries and own tiles that a warpgroup has had. */
+struct Turns {
+  uint32_t queries = 0;
+  uint32_t tiles = 0;
+};
 
 /**
  * One of the two warpgroups: the left one holds the left columns and scores even tiles, the right one the
@@ -92,24 +104,27 @@ __device__ inline void follow(const SharedMemory& shared, const float* from, Sof
 template <bool kRight, bool kOrdinaryStores>
 class ConsumerGroup {
  public:
-  __device__ ConsumerGroup(SharedMemory& shared, const KernelArgs& args, int thread)
-      : shared_(shared), args_(args), at_(thread) {}
+  __device__ ConsumerGroup(SharedMemory& shared, const KernelArgs& args, int thread, Turns& turns)
+      : shared_(shared), args_(args), at_(thread), turns_(turns) {}
 
+  /** `out` need not be anything before. */
   __device__ void attend(const Segment& segment, Softmax& state, Accumulator<256>& out) {
     int key = (segment.firstTile + kTileIndex) * kTile;
     int left = segment.tiles;
-    barrierWait(sharedAddress(&shared_.queryFull), queries_++ & 1);
+    barrierWait(sharedAddress(&shared_.queryFull), turns_.queries++ & 1);
     if constexpr (kRight) {
       if (left == 1) release(shared_.queryFree, at_);
     } else {
-      own<false>(key, left <= 2, state, out);
+      own<false>(key, left <= 2, false, state, out);
       key += 2 * kTile;
       left -= 2;
     }
-    for (; left > kTileIndex; left -= 2, key += 2 * kTile) own<true>(key, left <= 2 + kTileIndex, state, out);
+    bool some = !kRight;
+    for (; left > kTileIndex; left -= 2, key += 2 * kTile, some = true)
+      own<true>(key, left <= 2 + kTileIndex, some, state, out);
     // The other's last tile, where no own one follows it.
     if (segment.tiles % 2 != kTileIndex) return;
-    other(state, out);
+    other(some, state, out);
     mmaWait<0>();
     release(shared_.free[kOtherPart], at_);
   }
@@ -123,16 +138,16 @@ class ConsumerGroup {
   static constexpr TilePart kOtherPart = kRight ? kEvenRight : kOddLeft;
   static constexpr uint32_t kColumnsAt = firstBox(kFirst) * kBoxChunks;
 
-  /** An own tile, from scores to values; `kAfter` one of the other. */
+  /** An own tile, from scores to values; `kAfter` one of the other. `some`: there are values from before. */
   template <bool kAfter>
-  __device__ void own(int key, bool last, Softmax& state, Accumulator<256>& out) {
+  __device__ void own(int key, bool last, bool some, Softmax& state, Accumulator<256>& out) {
     const uint32_t tile = sharedAddress(shared_.keys[kTileIndex]);
-    const uint32_t parity = tiles_++ & 1;
+    const uint32_t parity = turns_.tiles++ & 1;
     Accumulator<64> scores;
     mmaFence();
     score<kFirst, true, kOrdinaryStores>(shared_, scores, parity);
     mmaCommit();
-    if constexpr (kAfter) other(state, out);
+    if constexpr (kAfter) other(some, state, out);
     score<kSecond, false, kOrdinaryStores>(shared_, scores, parity);
     mmaCommit();
     if constexpr (kAfter) {
@@ -150,31 +165,32 @@ class ConsumerGroup {
     publish(shared_.top, state.top, at_);
     publish(shared_.factor[kTileIndex], factor, at_);
     namedArrive(kRight ? kOddReady : kEvenReady, kConsumers);
-    scale(out, factor);
+    if constexpr (kAfter) scale(out, factor);
     mmaFence();
-    addValues(out, packed, tile / kChunk + kColumnsAt);
+    addValues(out, packed, tile / kChunk + kColumnsAt, kAfter);
     mmaCommit();
     mmaWait<0>();
     release(shared_.free[kFirst], at_);
   }
 
-  /** Issues the products with the other's tile. */
-  __device__ void other(Softmax& state, Accumulator<256>& out) {
+  /** Issues the products with the other's tile. What `out` held where there are no values yet is scaled for
+   * nothing, and then replaced. */
+  __device__ void other(bool some, Softmax& state, Accumulator<256>& out) {
     const uint32_t tile = sharedAddress(shared_.keys[1 - kTileIndex]) / kChunk;
     namedSync(kRight ? kEvenReady : kOddReady, kConsumers);
     float factor[2];
     follow(shared_, shared_.factor[1 - kTileIndex], state, factor, at_);
+    mmaWait<0>();
     scale(out, factor);
     mmaFence();
-    addValues(out, tile + kRopeBox * kBoxChunks, tile + kColumnsAt);
+    addValues(out, tile + kRopeBox * kBoxChunks, tile + kColumnsAt, some);
     mmaCommit();
   }
 
   SharedMemory& shared_;
   const KernelArgs& args_;
   const Fragment at_;
-  uint32_t queries_ = 0;
-  uint32_t tiles_ = 0;
+  Turns& turns_;
 };
 
 }  // namespace dcpscope::cuda

@@ -21,8 +21,9 @@ struct Whereabouts {
   }
 };
 
-template <class Group>
-__device__ void consume(Group& group, int half, SharedMemory& shared, const KernelArgs& args, int part) {
+template <bool kOrdinaryStores>
+__device__ void consume(int half, int groupThread, SharedMemory& shared, const KernelArgs& args, int part) {
+  Turns turns;
   Segments segments(args, part);
   // A part shares at most two requests with others: its first and its last.
   int firstShared = -1;
@@ -40,9 +41,10 @@ __device__ void consume(Group& group, int half, SharedMemory& shared, const Kern
                            : segment.length;
     }
     Accumulator<256> out;
-#pragma unroll
-    for (float& v : out.v) v = 0;
-    group.attend(segment, state, out);
+    if (half == 0)
+      ConsumerGroup<false, kOrdinaryStores>(shared, args, groupThread, turns).attend(segment, state, out);
+    else
+      ConsumerGroup<true, kOrdinaryStores>(shared, args, groupThread, turns).attend(segment, state, out);
     const Whereabouts self = Whereabouts::readAnew(args);
     const Fragment at(self.thread);
     float total[2];
@@ -53,12 +55,22 @@ __device__ void consume(Group& group, int half, SharedMemory& shared, const Kern
       total[r] += __shfl_xor_sync(~0U, total[r], 2);
     }
     publish(shared.sum[turn][half], total, at);
-    namedSync(kConsumersMeet, kConsumers);
+    float most[2] = {0, 0};
+    if (!segment.whole) {
+      largestFinite(out, most);
+      publish(shared.most[turn][half], most, at);
+    }
+    meet();
     float other[2];
     read(shared.sum[turn][1 - half], other, at);
     total[0] += other[0];
     total[1] += other[1];
-    writeSegment(args, segment, self.part, self.rowBlock, half, at, out, total, state.top);
+    if (!segment.whole) {
+      read(shared.most[turn][1 - half], other, at);
+      most[0] = fmaxf(most[0], other[0]);
+      most[1] = fmaxf(most[1], other[1]);
+    }
+    writeSegment(args, segment, self.part, self.rowBlock, half, at, out, total, state.top, most);
     if (segment.whole) continue;
     Arrivals(args, segment.request, self.rowBlock).written(at.lane);
     (firstShared < 0 ? firstShared : lastShared) = segment.request;
@@ -79,7 +91,7 @@ __device__ void consume(Group& group, int half, SharedMemory& shared, const Kern
   for (int request = firstShared; request >= 0;
        parity ^= 1, request = request == firstShared && lastShared != request ? lastShared : -1) {
     Combine combine(args, memory, sharedAddress(&shared.partials), request, rowBlock, ownPart, warp, at.lane);
-    if (request != firstShared) namedSync(kConsumersMeet, kConsumers);
+    if (request != firstShared) meet();
     combine.bring();
     combine.merge(parity);
   }
@@ -128,14 +140,9 @@ __global__ void __launch_bounds__(kBlockThreads<Producer>, 1)
   if (group >= 2) {
     fewerRegisters<Producer::kProducerRegisters>();
     Producer::work(shared, args, maps, part, rowBlock, static_cast<int>(threadIdx.x) - kConsumers);
-  } else if (group == 0) {
-    moreRegisters<Producer::kConsumerRegisters>();
-    ConsumerGroup<false, Producer::kOrdinaryStores> left(shared, args, thread);
-    consume(left, 0, shared, args, part);
   } else {
     moreRegisters<Producer::kConsumerRegisters>();
-    ConsumerGroup<true, Producer::kOrdinaryStores> right(shared, args, thread);
-    consume(right, 1, shared, args, part);
+    consume<Producer::kOrdinaryStores>(group, thread, shared, args, part);
   }
 }
 

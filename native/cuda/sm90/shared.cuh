@@ -27,6 +27,7 @@ constexpr uint32_t kTileBytes = kBoxes * kBoxBytes;
 
 constexpr int kGroupThreads = 128;
 constexpr int kConsumers = 2 * kGroupThreads;
+constexpr int kConsumerWarps = kConsumers / 32;
 
 /** Parts of the two tiles that are filled and freed together: left boxes 0 to 3, right boxes 4 to 7, and the
  * rope box with whoever reads probabilities last. */
@@ -53,8 +54,9 @@ struct alignas(1024) SharedMemory {
   /** Running maximum of each row, base 2, and the factors by which even and odd tiles shrank earlier sums. */
   float top[kRows];
   float factor[2][kRows];
-  /** Sums of both warpgroups, of every second segment. */
+  /** Sums and largest magnitudes of both warpgroups, of every second segment. */
   float sum[2][2][kRows];
+  float most[2][2][kRows];
   alignas(8) uint64_t queryFull;
   uint64_t queryFree;
   /** Arrival of parts that are not ready to be used yet. */
@@ -70,6 +72,23 @@ static_assert(sizeof(SharedMemory) <= 232448);
 __device__ inline uint64_t* partFull(SharedMemory& shared, TilePart part) {
   return &shared.full[tileOf(part)][firstBox(part)];
 }
+
+/** What a warp stores of a partial at once: 16 rows of 16 columns as fp16, in the order of accumulators. A
+ * lane has two columns of its first row, two of its second, and the same 8 columns further on. */
+struct PartialUnit {
+  uint4 lane[32];
+};
+constexpr int kUnitRows = 16;
+constexpr int kUnitColumns = 16;
+/** Units of 16 rows; a partial of 64 rows has four such groups. */
+constexpr int kUnitsPerGroup = kValueDim / kUnitColumns;
+constexpr int kUnitsOfPartial = kRows / kUnitRows * kUnitsPerGroup;
+
+/** A row of a partial: its base-2 lse, and what one unit of its stored values is worth. */
+struct PartialRow {
+  float lse;
+  float unit;
+};
 
 /** Maps of the queries, [T * H][576], and of the pool where boxes are copied from it. */
 struct KernelMaps {
@@ -96,10 +115,10 @@ struct KernelArgs {
   float scoreScale;
   float outScale;
   bool outFp32;
-  /** Partials of requests that several parts share, [2 * parts * rowBlocks][64 x 512], and the base-2 lse of
-   * their rows. */
-  float* splitOut;
-  float* splitLse;
+  /** Partials of requests that several parts share: [2 * parts * rowBlocks][kUnitsOfPartial], and their rows
+   * [..][kRows]. */
+  PartialUnit* splitOut;
+  PartialRow* splitRows;
   /** Arrivals at a request: [requests * rowBlocks]. */
   uint32_t* arrivals;
 };

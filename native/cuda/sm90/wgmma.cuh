@@ -94,30 +94,30 @@ __device__ inline void scoreStep(Accumulator<64>& d, uint64_t a, uint64_t b, int
       "+f"(v[114]), "+f"(v[115]), "+f"(v[116]), "+f"(v[117]), "+f"(v[118]), "+f"(v[119]), "+f"(v[120]),     \
       "+f"(v[121]), "+f"(v[122]), "+f"(v[123]), "+f"(v[124]), "+f"(v[125]), "+f"(v[126]), "+f"(v[127])
 
-/** d += a * b: a 64 x 16 in registers or a `rowOperand`, b 16 x 256, a `columnOperand`. */
-__device__ inline void valueStep(Accumulator<256>& d, const uint32_t (&a)[4], uint64_t b) {
+/** d = a * b, or d += with `add`: a 64 x 16 in registers or a `rowOperand`, b 16 x 256, a `columnOperand`. */
+__device__ inline void valueStep(Accumulator<256>& d, const uint32_t (&a)[4], uint64_t b, int add = 1) {
   float* v = d.v;
   asm volatile(
       "{\n"
-      ".reg .pred add;\n"
-      "setp.eq.b32 add, 0, 0;\n"
+      ".reg .pred p;\n"
+      "setp.ne.b32 p, %133, 0;\n"
       "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {" DCPSCOPE_ACCUMULATOR_TEXT
-      "}, {%128, %129, %130, %131}, %132, add, 1, 1, 1;\n"
+      "}, {%128, %129, %130, %131}, %132, p, 1, 1, 1;\n"
       "}\n"
       : DCPSCOPE_ACCUMULATOR_OPERANDS
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
 }
-__device__ inline void valueStep(Accumulator<256>& d, uint64_t a, uint64_t b) {
+__device__ inline void valueStep(Accumulator<256>& d, uint64_t a, uint64_t b, int add = 1) {
   float* v = d.v;
   asm volatile(
       "{\n"
-      ".reg .pred add;\n"
-      "setp.eq.b32 add, 0, 0;\n"
+      ".reg .pred p;\n"
+      "setp.ne.b32 p, %130, 0;\n"
       "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {" DCPSCOPE_ACCUMULATOR_TEXT
-      "}, %128, %129, add, 1, 1, 0, 1;\n"
+      "}, %128, %129, p, 1, 1, 0, 1;\n"
       "}\n"
       : DCPSCOPE_ACCUMULATOR_OPERANDS
-      : "l"(a), "l"(b));
+      : "l"(a), "l"(b), "r"(add));
 }
 
 #undef DCPSCOPE_ACCUMULATOR_TEXT
