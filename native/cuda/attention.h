@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "core/config.h"
+#include "cuda/ops/token_stats.h"
 #include "cuda/stamp.h"
 
 /** Decode attention of one rank on a GPU: paged, split over keys, partials with their log-sum-exp. */
@@ -50,6 +51,10 @@ struct AttentionInputs {
   /** [T][H][V] bf16 or fp32, and [T][H]. */
   void* out;
   float* lse;
+  /** [T], to which statistics of the rows of tokens with keys are added, or null. Ignored unless
+   * takesStats().
+   */
+  StatsRecord* stats;
   /** kStampSlots of each, or null. The combine is part of the same kernel; `announce` only the first. */
   Stamp* attendStamps;
   Stamp* combineStamps;
@@ -67,6 +72,8 @@ class Attention {
 
   /** `sm90` or `portable`. */
   virtual const char* name() const = 0;
+  /** Whether `run` takes statistics while it has the rows at hand. */
+  virtual bool takesStats() const = 0;
   /** Device memory that `plan` and `run` use between them; zeroed once before the first call. */
   virtual int64_t workspaceBytes() const = 0;
   /** Deals out the work for `lengths` (device, [requests]) over the multiprocessors: once a step, before

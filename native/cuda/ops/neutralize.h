@@ -11,9 +11,9 @@ namespace dcpscope::cuda {
 /** Tokens whose statistics `neutralize` takes. */
 enum class StatsOf {
   none,
-  /** Those whose rows it clears: the transport behind it takes those of all others. */
+  /** Those whose rows it clears: attention has taken those of all others. */
   tokensWithoutKeys,
-  /** For a partial that no transport reads. */
+  /** Where attention takes none. */
   allTokens,
 };
 

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-#include "cuda/ops/token_stats.h"
 #include "cuda/stamp.h"
 
 /**
@@ -32,24 +31,13 @@ struct TransportShape {
   bool base2;
 };
 
-/**
- * Statistics of a rank's partial, which the kernel that reads it first takes on its way: of tokens with keys.
- * Those of the others `neutralize` has taken, before it cleared their rows.
- */
-struct PartialStats {
-  /** [tokens], to which it adds; null for no statistics. */
-  StatsRecord* tokens = nullptr;
-  /** Keys that each token sees on the rank [tokens]. */
-  const int32_t* bounds = nullptr;
-};
-
 /** ag_rs: every rank's lse [T][H] into `lses` [c][T][H]. */
 void gatherLse(const TransportShape& shape, const RankBuffers& lse, float* lses, cudaStream_t stream,
                Stamp* stamps);
 
 /** ag_rs: the rank's partial `out` [T][H][V] times its weight, into `wire` [T][H][V] of the wire type. */
 void correct(const TransportShape& shape, int rank, const void* out, const float* lses, void* wire,
-             const PartialStats& stats, cudaStream_t stream, Stamp* stamps);
+             cudaStream_t stream, Stamp* stamps);
 
 /**
  * ag_rs: the rank's heads of all `wires` [T][H][V], added pair by pair in the wire type (recursive halving),
@@ -66,7 +54,7 @@ int64_t messageBytes(const TransportShape& shape);
 
 /** a2a: the rank's partial and lse as messages to all ranks: `send` [c][messageBytes]. */
 void packMessages(const TransportShape& shape, const void* out, const float* lse, void* send,
-                  const PartialStats& stats, cudaStream_t stream, Stamp* stamps);
+                  cudaStream_t stream, Stamp* stamps);
 
 /** a2a: the messages to `rank` out of every rank's `sends` into `received` [c][messageBytes]. */
 void exchangeMessages(const TransportShape& shape, int rank, const RankBuffers& sends, void* received,

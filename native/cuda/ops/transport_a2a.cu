@@ -63,14 +63,15 @@ __device__ inline void packRow(const TransportShape& shape, const Message& messa
   if (lane == 0) packLse(message, rowLse, base, toRow);
 }
 
-template <bool OutFp32, bool WireFp32, bool Stats>
+template <bool OutFp32, bool WireFp32>
 __global__ void __launch_bounds__(kThreads, kRowBlocks<OutFp32>)
     packKernel(TransportShape shape, Message message, const void* out, const float* lse, uint8_t* send,
-               PartialStats stats, Stamp* stamps) {
+               Stamp* stamps) {
   const BlockStamp stamp(stamps);
-  eachRow<OutFp32, Stats, kWarps>(shape, {out, lse}, stats, stamp, [&](int row, const auto& held) {
+  eachRow<OutFp32, kWarps>(shape, out, [&](int row, const auto& held) {
     packRow<OutFp32, WireFp32>(shape, message, held, lse, send, row);
   });
+  stamp.end();
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -151,14 +152,13 @@ __global__ void __launch_bounds__(kThreads)
 int64_t messageBytes(const TransportShape& shape) { return Message(shape).bytes; }
 
 void packMessages(const TransportShape& shape, const void* out, const float* lse, void* send,
-                  const PartialStats& stats, cudaStream_t stream, Stamp* stamps) {
+                  cudaStream_t stream, Stamp* stamps) {
   requireTransport(shape);
   const Message message(shape);
   const int blocks = blocksFor(static_cast<int64_t>(message.rows) * shape.ranks, kWarps);
-  const bool inspects = stats.tokens != nullptr;
-  choose(shape.outFp32, shape.wireFp32, inspects, [&](auto outFp32, auto wireFp32, auto takesStats) {
-    packKernel<outFp32.value, wireFp32.value, takesStats.value><<<blocks, kThreads, 0, stream>>>(
-        shape, message, out, lse, static_cast<uint8_t*>(send), stats, stamps);
+  choose(shape.outFp32, shape.wireFp32, [&](auto outFp32, auto wireFp32) {
+    packKernel<outFp32.value, wireFp32.value>
+        <<<blocks, kThreads, 0, stream>>>(shape, message, out, lse, static_cast<uint8_t*>(send), stamps);
   });
   launched("out_all_to_all");
 }

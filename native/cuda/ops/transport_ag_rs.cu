@@ -44,15 +44,15 @@ __device__ inline void correctRow(const TransportShape& shape, int rank, const H
   }
 }
 
-template <bool OutFp32, bool WireFp32, bool Stats>
+template <bool OutFp32, bool WireFp32>
 __global__ void __launch_bounds__(kThreads, kRowBlocks<OutFp32>)
     correctKernel(TransportShape shape, int rank, const void* out, const float* lses, void* wire,
-                  PartialStats stats, Stamp* stamps) {
+                  Stamp* stamps) {
   const BlockStamp stamp(stamps);
-  const Partial partial{out, lses + static_cast<int64_t>(rank) * shape.tokens * shape.heads};
-  eachRow<OutFp32, Stats, kWarps>(shape, partial, stats, stamp, [&](int row, const auto& held) {
+  eachRow<OutFp32, kWarps>(shape, out, [&](int row, const auto& held) {
     correctRow<OutFp32, WireFp32>(shape, rank, held, lses, wire, row);
   });
+  stamp.end();
 }
 
 /** sum = the eight values of one place on the wires first .. first + N - 1, as far as there are ranks. */
@@ -136,13 +136,12 @@ void gatherLse(const TransportShape& shape, const RankBuffers& lse, float* lses,
 }
 
 void correct(const TransportShape& shape, int rank, const void* out, const float* lses, void* wire,
-             const PartialStats& stats, cudaStream_t stream, Stamp* stamps) {
+             cudaStream_t stream, Stamp* stamps) {
   requireTransport(shape);
   const int64_t rows = static_cast<int64_t>(shape.tokens) * shape.heads;
-  const bool inspects = stats.tokens != nullptr;
-  choose(shape.outFp32, shape.wireFp32, inspects, [&](auto outFp32, auto wireFp32, auto takesStats) {
-    correctKernel<outFp32.value, wireFp32.value, takesStats.value>
-        <<<blocksFor(rows, kWarps), kThreads, 0, stream>>>(shape, rank, out, lses, wire, stats, stamps);
+  choose(shape.outFp32, shape.wireFp32, [&](auto outFp32, auto wireFp32) {
+    correctKernel<outFp32.value, wireFp32.value>
+        <<<blocksFor(rows, kWarps), kThreads, 0, stream>>>(shape, rank, out, lses, wire, stamps);
   });
   launched("lse_correct");
 }

@@ -62,6 +62,7 @@ class PortableAttention final : public Attention {
   }
 
   const char* name() const override { return "portable"; }
+  bool takesStats() const override { return false; }
 
   int64_t workspaceBytes() const override {
     Work work = work_;

@@ -20,12 +20,11 @@ int64_t ownedTokens(const RunState& state, int rank) {
   return owned;
 }
 
-/** Query rows that are written because they see no key, or read for statistics: a transport takes its own. */
-int64_t neutralizedRows(const RunState& state, const SeenKeys& seen) {
-  const bool readsAll = state.config.rowStats && !hasTransport(state.config);
-  int64_t rows = 0;
-  for (int t = 0; t < state.shape.tokens; ++t) rows += readsAll || seen.bounds[t] == 0 ? 1 : 0;
-  return rows;
+/** Query tokens whose rows are written because they see no key, or read for statistics. */
+int64_t neutralizedTokens(const RunState& state, const SeenKeys& seen, bool readsAll) {
+  int64_t tokens = 0;
+  for (int t = 0; t < state.shape.tokens; ++t) tokens += readsAll || seen.bounds[t] == 0 ? 1 : 0;
+  return tokens;
 }
 
 Cost attention(const RunState& state, const SeenKeys& seen) {
@@ -41,7 +40,7 @@ Cost attention(const RunState& state, const SeenKeys& seen) {
 
 }  // namespace
 
-Cost costOf(const RunState& state, const Work& work, const SeenKeys& seen) {
+Cost costOf(const RunState& state, const Work& work, const SeenKeys& seen, bool neutralizeReads) {
   const Config& c = state.config;
   const Shape& s = state.shape;
   const int64_t others = c.ranks - 1;
@@ -59,7 +58,8 @@ Cost costOf(const RunState& state, const Work& work, const SeenKeys& seen) {
     case Stage::decodeAttn:
       return attention(state, seen);
     case Stage::neutralize:
-      return {neutralizedRows(state, seen) * c.heads * (static_cast<int64_t>(s.valueDim) * s.valueBytes + 4),
+      return {neutralizedTokens(state, seen, neutralizeReads) * c.heads *
+                  (static_cast<int64_t>(s.valueDim) * s.valueBytes + 4),
               0};
     case Stage::lseAllGather:
       return {rows * 4 * others, 0};

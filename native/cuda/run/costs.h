@@ -14,7 +14,8 @@ struct SeenKeys {
   const int32_t* bounds;
 };
 
-/** Bytes and operations of one piece of work, as cpu/rank.cpp counts them; statistics are read elsewhere. */
-Cost costOf(const RunState& state, const Work& work, const SeenKeys& seen);
+/** Bytes and operations of one piece of work, as cpu/rank.cpp counts them. `neutralizeReads`: it reads all
+ * rows, for statistics, not only those that it clears. */
+Cost costOf(const RunState& state, const Work& work, const SeenKeys& seen, bool neutralizeReads);
 
 }  // namespace dcpscope::cuda

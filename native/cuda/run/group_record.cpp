@@ -33,6 +33,7 @@ void CudaGroup::record(StepTimes& times) {
 }
 
 void CudaGroup::recordSpans(const Lanes& lanes, const StepTimes& times) {
+  const bool neutralizeReads = c_.rowStats && !attention_->takesStats();
   int32_t perStep = 0;
   for (const LaneSpan& span : lanes.spans[0]) perStep = std::max(perStep, span.collective + 1);
   for (int r = 0; r < c_.ranks; ++r) {
@@ -42,8 +43,8 @@ void CudaGroup::recordSpans(const Lanes& lanes, const StepTimes& times) {
       ring.push(SpanRow{state_.frame.step, -1, Stage::graphReplay, times.start,
                         own.back().start + own.back().duration, 0, 0});
     for (const LaneSpan& span : own) {
-      const Cost cost = costOf(state_, order_[static_cast<size_t>(span.work)],
-                               seenBy(order_[static_cast<size_t>(span.work)]));
+      const Work& work = order_[static_cast<size_t>(span.work)];
+      const Cost cost = costOf(state_, work, seenBy(work), neutralizeReads);
       SpanRow row{state_.frame.step, span.layer, span.stage, times.start + span.start,
                   span.duration,     cost.bytes, cost.flops};
       if (span.collective >= 0) {

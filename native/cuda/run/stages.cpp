@@ -64,7 +64,7 @@ void Stages::enqueue(const std::vector<Work>& order, size_t at, StepMode mode, c
       append(work.rank, work.layer, stamps, stream);
       break;
     case Stage::decodeAttn:
-      attend(work.rank, work.layer, stamps, mode.traced ? buffers_.stamps(at + 1) : nullptr, stream);
+      attend(work.rank, work.layer, mode, stamps, mode.traced ? buffers_.stamps(at + 1) : nullptr, stream);
       break;
     case Stage::neutralize:
       neutralize(work.rank, work.layer, mode, stamps, stream);
@@ -75,7 +75,7 @@ void Stages::enqueue(const std::vector<Work>& order, size_t at, StepMode mode, c
                   stream, stamps);
       break;
     default:
-      exchange(work, mode, stamps, stream);
+      exchange(work, stamps, stream);
   }
   if (mode.captured && keepsAfter(work)) keep(work, stream);
 }
@@ -101,7 +101,8 @@ void Stages::append(int rank, int layer, Stamp* stamps, cudaStream_t stream) con
       stream, stamps);
 }
 
-void Stages::attend(int rank, int layer, Stamp* stamps, Stamp* combineStamps, cudaStream_t stream) const {
+void Stages::attend(int rank, int layer, StepMode mode, Stamp* stamps, Stamp* combineStamps,
+                    cudaStream_t stream) const {
   AttentionInputs in{};
   in.q = queriesOf(layer);
   in.pool = buffers_.pool(rank, layer);
@@ -117,26 +118,23 @@ void Stages::attend(int rank, int layer, Stamp* stamps, Stamp* combineStamps, cu
   in.emptyRow = c_.emptyRow;
   in.out = buffers_.out(rank, layer);
   in.lse = buffers_.lse(rank);
+  in.stats = mode.traced && c_.rowStats ? buffers_.stats(rank, layer) : nullptr;
   in.attendStamps = stamps;
   in.combineStamps = combineStamps;
   attention_.run(buffers_.workspace(rank), in, stream);
 }
 
 void Stages::neutralize(int rank, int layer, StepMode mode, Stamp* stamps, cudaStream_t stream) const {
-  const StatsOf statsOf = !takesStats(mode)  ? StatsOf::none
-                          : hasTransport(c_) ? StatsOf::tokensWithoutKeys
-                                             : StatsOf::allTokens;
+  const StatsOf statsOf = !mode.traced || !c_.rowStats ? StatsOf::none
+                          : attention_.takesStats()    ? StatsOf::tokensWithoutKeys
+                                                       : StatsOf::allTokens;
   dcpscope::cuda::neutralize(
       {z_.tokens, c_.heads, s_.valueDim, s_.valueBytes == 4, buffers_.out(rank, layer), buffers_.lse(rank),
        boundsOf(rank, layer), statsOf, buffers_.stats(rank, layer)},
       stream, stamps);
 }
 
-PartialStats Stages::partialStats(int rank, int layer, StepMode mode) const {
-  return {takesStats(mode) ? buffers_.stats(rank, layer) : nullptr, boundsOf(rank, layer)};
-}
-
-void Stages::exchange(const Work& work, StepMode mode, Stamp* stamps, cudaStream_t stream) const {
+void Stages::exchange(const Work& work, Stamp* stamps, cudaStream_t stream) const {
   const int r = work.rank;
   char* out = buffers_.out(r, work.layer);
   char* merged = buffers_.merged(work.layer, r);
@@ -147,14 +145,12 @@ void Stages::exchange(const Work& work, StepMode mode, Stamp* stamps, cudaStream
       return gatherLse(transport_, lse, buffers_.lses(), stream, stamps);
     }
     case Stage::lseCorrect:
-      return correct(transport_, r, out, buffers_.lses(), buffers_.wire(r), partialStats(r, work.layer, mode),
-                     stream, stamps);
+      return correct(transport_, r, out, buffers_.lses(), buffers_.wire(r), stream, stamps);
     case Stage::outReduceScatter:
       return reduceScatter(transport_, r, everyRank(&Buffers::wire), merged, stream, stamps);
     case Stage::outAllToAll:
       if (work.part == 0)
-        return packMessages(transport_, out, buffers_.lse(r), buffers_.wire(r),
-                            partialStats(r, work.layer, mode), stream, stamps);
+        return packMessages(transport_, out, buffers_.lse(r), buffers_.wire(r), stream, stamps);
       return exchangeMessages(transport_, r, everyRank(&Buffers::wire), buffers_.received(r), stream, stamps);
     case Stage::merge:
       return mergeMessages(transport_, buffers_.received(r), merged, stream, stamps);

@@ -45,14 +45,11 @@ class Stages {
   void metadata(int rank, Stamp* stamps, cudaStream_t stream) const;
   void localize(int rank, int layer, Stamp* stamps, cudaStream_t stream) const;
   void append(int rank, int layer, Stamp* stamps, cudaStream_t stream) const;
-  void attend(int rank, int layer, Stamp* stamps, Stamp* combineStamps, cudaStream_t stream) const;
+  void attend(int rank, int layer, StepMode mode, Stamp* stamps, Stamp* combineStamps,
+              cudaStream_t stream) const;
   void neutralize(int rank, int layer, StepMode mode, Stamp* stamps, cudaStream_t stream) const;
-  void exchange(const Work& work, StepMode mode, Stamp* stamps, cudaStream_t stream) const;
+  void exchange(const Work& work, Stamp* stamps, cudaStream_t stream) const;
   void keep(const Work& work, cudaStream_t stream) const;
-
-  /** Statistics are taken by `neutralize`, and by the transport where there is one. */
-  bool takesStats(StepMode mode) const { return mode.traced && c_.rowStats; }
-  PartialStats partialStats(int rank, int layer, StepMode mode) const;
 
   Ownership ownership(int rank) const;
   const char* queriesOf(int layer) const;

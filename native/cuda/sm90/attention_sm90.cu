@@ -65,6 +65,7 @@ class Sm90Attention : public Attention {
         parts_(std::clamp(deviceAttribute(cudaDevAttrMultiProcessorCount) / rowBlocks_, 1, kMostParts)) {}
 
   const char* name() const override { return "sm90"; }
+  bool takesStats() const override { return true; }
 
   int64_t workspaceBytes() const override { return workspace(nullptr).bytes; }
 

@@ -1,9 +1,16 @@
 #pragma once
 #include "cuda/row_result.cuh"
 #include "cuda/sm90/partial.cuh"
+#include "cuda/sm90/row_stats.cuh"
 
 /** Output of finished segments, and the merge of those that several parts share. */
 namespace dcpscope::cuda {
+
+/** Reads back a value of an output row that this thread has written. */
+__device__ inline float readValue(const KernelArgs& args, int64_t at) {
+  if (args.outFp32) return static_cast<const float*>(args.inputs.out)[at];
+  return __uint_as_float(static_cast<uint32_t>(static_cast<const uint16_t*>(args.inputs.out)[at]) << 16);
+}
 
 /** Writes two neighbouring values of an output row. */
 __device__ inline void writePair(const KernelArgs& args, int64_t at, float a, float b) {
@@ -11,6 +18,35 @@ __device__ inline void writePair(const KernelArgs& args, int64_t at, float a, fl
     *reinterpret_cast<float2*>(static_cast<float*>(args.inputs.out) + at) = make_float2(a, b);
   else
     *reinterpret_cast<uint32_t*>(static_cast<uint16_t*>(args.inputs.out) + at) = packBf16(a, b);
+}
+
+/** Statistics of a segment that was written: factors and lse are of the thread's two rows, `written` whether
+ * they were. */
+__device__ inline void seeSegment(const KernelArgs& args, int request, int rowBlock, int half,
+                                  const Fragment& at, const Accumulator<256>& out, const float (&factor)[2],
+                                  const float (&lse)[2], const bool (&written)[2]) {
+  const RowStats stats(args);
+  const int first = rowBlock * kRows + at.row;
+  StatsRecord seen[2]{};
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    float most = 0;
+#pragma unroll
+    for (int i = 0; i < 32; ++i)
+      most = largerOrNan(largerOrNan(most, out.v[4 * i + 2 * r]), out.v[4 * i + 2 * r + 1]);
+    if (!written[r]) continue;
+    most *= factor[r];
+    seen[r].outMost = stats.outMost(most);
+    // Few rows need it: the thread reads what it wrote.
+    if (!stats.finite(most)) {
+      const int64_t from =
+          (int64_t{request} * args.rows + first + 8 * r) * kValueDim + half * kHalf + at.column;
+#pragma unroll 1
+      for (int i = 0; i < kHalf; i += i % 8 == 0 ? 1 : 7) stats.seeValue(seen[r], readValue(args, from + i));
+    }
+    if (half == 0 && at.column == 0) see(seen[r], lse[r]);
+  }
+  stats.add(request, first - at.lane / 4, first, seen);
 }
 
 /** Writes one half of the columns of a finished segment: `total`, `top` and, of a shared one, the largest
@@ -29,6 +65,7 @@ __device__ inline void writeSegment(const KernelArgs& args, const Segment& segme
   if (!segment.whole)
     return writePartial(args, splitSlot(args, part, segment.request, rowBlock), args.rows - rowBlock * kRows,
                         half, at, out, most, factor, lse);
+  bool written[2] = {false, false};
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
     const int row = rowBlock * kRows + at.row + 8 * r;
@@ -37,16 +74,20 @@ __device__ inline void writeSegment(const KernelArgs& args, const Segment& segme
     const int64_t to = static_cast<int64_t>(segment.request) * args.rows + row;
     float filler = 0;
     if (none && !emptyRow(args.inputs.emptyRow, filler, lse[r])) continue;
-    const float outFactor = factor[r] * args.outScale;
+    written[r] = true;
+    factor[r] = none ? filler : factor[r] * args.outScale;
     const int64_t first = to * kValueDim + half * kHalf + at.column;
 #pragma unroll
     for (int i = 0; i < 32; ++i) {
-      const float a = none ? filler : out.v[4 * i + 2 * r] * outFactor;
-      const float b = none ? filler : out.v[4 * i + 2 * r + 1] * outFactor;
+      const float a = none ? filler : out.v[4 * i + 2 * r] * factor[r];
+      const float b = none ? filler : out.v[4 * i + 2 * r + 1] * factor[r];
       writePair(args, first + 8 * i, a, b);
     }
-    if (half == 0 && at.column == 0) args.inputs.lse[to] = none ? lse[r] : lseIn(args.inputs.base2, lse[r]);
+    if (!none) lse[r] = lseIn(args.inputs.base2, lse[r]);
+    if (half == 0 && at.column == 0) args.inputs.lse[to] = lse[r];
   }
+  if (RowStats(args).wanted())
+    seeSegment(args, segment.request, rowBlock, half, at, out, factor, lse, written);
 }
 
 /** Arrivals of a request's warps: each comes once when it has written and once when it has seen that all
@@ -108,6 +149,7 @@ class Combine {
       : args_(args),
         memory_(memory),
         arrived_(arrived),
+        stats_(args),
         request_(request),
         rowBlock_(rowBlock),
         warp_(warp),
@@ -221,7 +263,9 @@ class Combine {
     float lse = lseIn(args_.inputs.base2, most + log2f(total));
     float filler;
     if (total == 0 && !emptyRow(args_.inputs.emptyRow, filler, lse)) return;
-    if (rowOfRequest(row) < args_.rows) args_.inputs.lse[outRow(row)] = lse;
+    if (rowOfRequest(row) >= args_.rows) return;
+    args_.inputs.lse[outRow(row)] = lse;
+    if (stats_.wanted()) stats_.addLse(request_, rowOfRequest(row), lse);
   }
 
   /** Places of a row of the share: in its request, and in out and lse. */
@@ -267,6 +311,34 @@ class Combine {
   __device__ void writeUnit(int unit, const UnitSum& sum) const {
     write(unit, rowOf(unit), 0, sum);
     write(unit, rowOf(unit) + 8, 2, sum);
+    if (stats_.wanted()) seeUnit(unit, sum);
+  }
+
+  /** Statistics of a unit that was written. */
+  __device__ void seeUnit(int unit, const UnitSum& sum) const {
+    StatsRecord seen[2]{};
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const int row = rowOf(unit) + 8 * r;
+      if (rowOfRequest(row) >= args_.rows) continue;
+      float filler = 0;
+      float lse;
+      const bool some = memory_.some[row];
+      if (!some && !emptyRow(args_.inputs.emptyRow, filler, lse)) continue;
+      float value[4];
+      float most = 0;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        value[i] = some ? sum.v[2 * r + i / 2 * 4 + i % 2] : filler;
+        most = largerOrNan(most, value[i]);
+      }
+      seen[r].outMost = stats_.outMost(most);
+      if (stats_.finite(most)) continue;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) stats_.seeValue(seen[r], value[i]);
+    }
+    const int row = rowOfRequest(rowOf(unit));
+    stats_.add(request_, row - lane_ / 4, row, seen);
   }
 
   /** Writes a row of the share: of a unit's sums those from `first` on. */
@@ -288,6 +360,7 @@ class Combine {
   CombineMemory& memory_;
   /** Barrier of the copies. */
   const uint32_t arrived_;
+  const RowStats stats_;
   const int request_;
   const int rowBlock_;
   const int warp_;

@@ -1,8 +1,10 @@
 #include "cuda/tests/attention_check.h"
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
+#include "cuda/ops/neutralize.h"
 #include "cuda/tests/reference.h"
 #include "cuda/tests/row_check.h"
 
@@ -68,6 +70,7 @@ AttentionBench::AttentionBench(const AttentionProblem& problem, CreateAttention 
       workspace_(attention_->workspaceBytes()),
       out_(problem.rows() * shape_.valueDim * (shape_.outFp32 ? 4 : 2)),
       lse_(problem.rows()),
+      stats_(problem.rows() / shape_.heads),
       attendStamps_(kStampSlots),
       combineStamps_(kStampSlots) {
   workspace_.fill(0);
@@ -78,14 +81,16 @@ void AttentionBench::poison(uint8_t poison) {
   poison_ = poison;
   out_.fill(poison);
   lse_.fill(poison);
+  stats_.fill(0);
   attendStamps_.fill(0);
   combineStamps_.fill(0);
 }
 
-void AttentionBench::enqueue(cudaStream_t stream) {
+void AttentionBench::enqueue(cudaStream_t stream, bool stats) {
   AttentionInputs inputs = problem_.inputs();
   inputs.out = out_.data();
   inputs.lse = lse_.get();
+  inputs.stats = stats ? stats_.get() : nullptr;
   inputs.attendStamps = attendStamps_.get();
   inputs.combineStamps = combineStamps_.get();
   attention_->plan(workspace_.data(), inputs.lengths, stream);
@@ -122,8 +127,32 @@ std::string AttentionBench::check() const {
     }
   }
   expect((nanRows > 0) == problem_.made().hasNan(), format("the reference has %d rows of NaN", nanRows));
+  checkStats();
   return format("%s, out %.2e, lse %.2e", name(), worst, worstLse) +
          (nanRows > 0 ? format(", %d rows NaN", nanRows) : "");
+}
+
+void AttentionBench::checkStats() const {
+  const auto tokens = int(problem_.rows() / shape_.heads);
+  // Rows without keys are none of attention's statistics; here none is cleared.
+  const DeviceArray<int32_t> bounds(std::vector<int32_t>(size_t(tokens), 1));
+  DeviceArray<StatsRecord> all(tokens);
+  all.fill(0);
+  neutralize({tokens, shape_.heads, shape_.valueDim, shape_.outFp32, out_.data(), lse_.get(), bounds.get(),
+              StatsOf::allTokens, all.get()},
+             nullptr, nullptr);
+  const std::vector<StatsRecord> want = all.download();
+  const std::vector<StatsRecord> got = stats_.download();
+  for (int t = 0; t < tokens; ++t) {
+    const bool taken = attention_->takesStats() && problem_.keysOf(t) > 0;
+    const StatsRecord& w = taken ? want[size_t(t)] : StatsRecord{};
+    const StatsRecord& g = got[size_t(t)];
+    expect(std::memcmp(&w, &g, sizeof(StatsRecord)) == 0,
+           format("token %d: %u NaN, %u infinities, largest %x, lse %u NaN, %x to %x instead of "
+                  "%u, %u, %x, %u, %x to %x",
+                  t, g.outNan, g.outInf, g.outMost, g.lseNan, ~g.lseLow, g.lseHigh, w.outNan, w.outInf,
+                  w.outMost, w.lseNan, ~w.lseLow, w.lseHigh));
+  }
 }
 
 void AttentionBench::checkGuards() const {
@@ -131,6 +160,7 @@ void AttentionBench::checkGuards() const {
   workspace_.checkGuards("workspace");
   out_.checkGuards("out");
   lse_.checkGuards("lse");
+  stats_.checkGuards("statistics");
   attendStamps_.checkGuards("stamps of attend");
   combineStamps_.checkGuards("stamps of combine");
 }
@@ -156,7 +186,7 @@ void AttentionBench::checkRepeats() {
   cudaCheck(cudaMemcpy(firstOut.data(), out_.data(), size_t(out_.bytes()), cudaMemcpyDeviceToDevice), "copy");
   cudaCheck(cudaMemcpy(firstLse.data(), lse_.data(), size_t(lse_.bytes()), cudaMemcpyDeviceToDevice), "copy");
   poison(other);
-  enqueue(nullptr);
+  enqueue(nullptr, false);
   cudaCheck(cudaDeviceSynchronize(), "attention, a second time");
   checkGuards();
   const int64_t different = differingBytes(firstOut.data(), out_.data(), out_.bytes()) +

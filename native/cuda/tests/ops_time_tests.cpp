@@ -50,8 +50,6 @@ struct Buffers {
     }
   }
 
-  PartialStats partialStats() const { return {stats.get(), bounds.get()}; }
-
   TransportShape shape;
   Values out;
   Values wire;
@@ -95,19 +93,13 @@ void time(Runner& runner, int tokens) {
     gatherLse(b.shape, b.lseOf, b.lses.get(), stream, stamps);
   });
   timed("lse_correct", [](const Buffers& b, cudaStream_t stream, Stamp* stamps) {
-    correct(b.shape, 1, b.out.get(), b.lses.get(), b.wire.get(), {}, stream, stamps);
-  });
-  timed("lse_correct-statistics", [](const Buffers& b, cudaStream_t stream, Stamp* stamps) {
-    correct(b.shape, 1, b.out.get(), b.lses.get(), b.wire.get(), b.partialStats(), stream, stamps);
+    correct(b.shape, 1, b.out.get(), b.lses.get(), b.wire.get(), stream, stamps);
   });
   timed("out_reduce_scatter", [](const Buffers& b, cudaStream_t stream, Stamp* stamps) {
     reduceScatter(b.shape, 1, b.wireOf, b.merged.get(), stream, stamps);
   });
   timed("pack", [](const Buffers& b, cudaStream_t stream, Stamp* stamps) {
-    packMessages(b.shape, b.out.get(), b.lse.get(), b.messages.get(), {}, stream, stamps);
-  });
-  timed("pack-statistics", [](const Buffers& b, cudaStream_t stream, Stamp* stamps) {
-    packMessages(b.shape, b.out.get(), b.lse.get(), b.messages.get(), b.partialStats(), stream, stamps);
+    packMessages(b.shape, b.out.get(), b.lse.get(), b.messages.get(), stream, stamps);
   });
   timed("exchange", [](const Buffers& b, cudaStream_t stream, Stamp* stamps) {
     exchangeMessages(b.shape, 1, b.messagesOf, b.received.get(), stream, stamps);

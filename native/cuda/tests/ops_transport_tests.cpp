@@ -7,7 +7,6 @@
 #include "cuda/ops/neutralize.h"
 #include "cuda/ops/transport.h"
 #include "cuda/tests/ops_bench.h"
-#include "cuda/tests/ops_partial.h"
 #include "cuda/tests/suites.h"
 
 namespace dcpscope::cuda::tests {
@@ -153,7 +152,7 @@ void agRs(Random& random, bool outFp32, bool wireFp32) {
   std::vector<std::vector<float>> hostWires;
   for (int r = 0; r < shape.ranks; ++r) {
     wires.push_back(std::make_unique<Values>(group.rows() * shape.valueDim, wireFp32));
-    correct(shape, r, group.deviceOut[static_cast<size_t>(r)]->get(), lses.get(), wires.back()->get(), {},
+    correct(shape, r, group.deviceOut[static_cast<size_t>(r)]->get(), lses.get(), wires.back()->get(),
             nullptr, stamps[1].get());
     hostWires.push_back(wires.back()->download());
     expectWeighted(group, r, hostWires.back());
@@ -204,7 +203,7 @@ void a2a(Random& random, bool outFp32, bool wireFp32) {
     sends.push_back(std::make_unique<DeviceArray<uint8_t>>(bytes * shape.ranks));
     sends.back()->fill(0xff);
     packMessages(shape, group.deviceOut[static_cast<size_t>(r)]->get(),
-                 group.deviceLse[static_cast<size_t>(r)]->get(), sends.back()->get(), {}, nullptr,
+                 group.deviceLse[static_cast<size_t>(r)]->get(), sends.back()->get(), nullptr,
                  stamps[0].get());
     sends.back()->checkGuards("messages");
   }
@@ -225,82 +224,10 @@ void a2a(Random& random, bool outFp32, bool wireFp32) {
   for (const StampProbe& stamp : stamps) stamp.check();
 }
 
-/** The first kernel of a transport, which reads a rank's partial. */
-struct FirstKernel {
-  FirstKernel(const TransportShape& ofShape, bool toAll, int ofRank)
-      : shape(ofShape),
-        allToAll(toAll),
-        rank(ofRank),
-        sent(toAll ? messageBytes(shape) * shape.ranks
-                   : int64_t{shape.tokens} * shape.heads * shape.valueDim * (shape.wireFp32 ? 4 : 2)) {}
-
-  /** What it sends. `lses` are those of all ranks. */
-  std::vector<uint8_t> run(const void* out, const float* lses, const PartialStats& stats) {
-    const StampProbe stamps;
-    sent.fill(0xff);
-    if (allToAll)
-      packMessages(shape, out, lses + int64_t{rank} * shape.tokens * shape.heads, sent.get(), stats, nullptr,
-                   stamps.get());
-    else
-      correct(shape, rank, out, lses, sent.get(), stats, nullptr, stamps.get());
-    stamps.check();
-    sent.checkGuards("what is sent");
-    return sent.download();
-  }
-
-  TransportShape shape;
-  bool allToAll;
-  int rank;
-  DeviceArray<uint8_t> sent;
-};
-
-/** Statistics of a partial on its way through `neutralize` and the first kernel of a transport. */
-void takesStats(Random& random, const TransportShape& shape, bool allToAll) {
-  const RandomPartial partial(random, shape.tokens, shape.heads, shape.valueDim, shape.outFp32, true);
-  FirstKernel first(shape, allToAll, static_cast<int>(random.integer(0, shape.ranks - 1)));
-  std::vector<float> lses(partial.lse.size() * static_cast<size_t>(shape.ranks));
-  for (float& lse : lses) lse = random.normal();
-  const int64_t own = first.rank * static_cast<int64_t>(partial.lse.size());
-  std::copy(partial.lse.begin(), partial.lse.end(), lses.begin() + own);
-  const DeviceArray<int32_t> bounds(partial.bounds);
-  Values out(partial.values(), shape.outFp32);
-  DeviceArray<float> deviceLses(static_cast<int64_t>(lses.size()));
-  DeviceArray<StatsRecord> stats(shape.tokens);
-  // Two steps, each with records that were cleared.
-  for (int step = 0; step < 2; ++step) {
-    out.upload(partial.out);
-    deviceLses.upload(lses);
-    stats.fill(0);
-    neutralize({shape.tokens, shape.heads, shape.valueDim, shape.outFp32, out.get(), deviceLses.get() + own,
-                bounds.get(), StatsOf::tokensWithoutKeys, stats.get()},
-               nullptr, nullptr);
-    expectStats(partial, stats.download(), [&](int token) { return !partial.hasKeys(token); });
-    const std::vector<uint8_t> plain = first.run(out.get(), deviceLses.get(), {});
-    const std::vector<uint8_t> sent = first.run(out.get(), deviceLses.get(), {stats.get(), bounds.get()});
-    expect(sent == plain, "statistics change what is sent");
-    expectStats(partial, stats.download(), [](int) { return true; });
-  }
-  stats.checkGuards("statistics");
-}
-
-/** Blocks of rows of one token and of several, and tokens of several blocks. */
-void takesStatsOfAll(Random& random, bool allToAll, bool outFp32, bool wireFp32, int mostTokens) {
-  struct Heads {
-    int all;
-    int ranks;
-  };
-  for (const int tokens : {1, mostTokens})
-    for (const Heads heads : {Heads{3, 3}, Heads{20, 4}, Heads{128, 8}})
-      for (const int valueDim : {512, 16 * static_cast<int>(random.integer(1, 31))})
-        takesStats(random, {tokens, heads.all, heads.ranks, valueDim, outFp32, wireFp32, random.chance(0.5)},
-                   allToAll);
-}
-
 }  // namespace
 
 void opsTransportTests(Runner& runner) {
   const int times = runner.reduced() ? 2 : 20;
-  const int mostTokens = runner.reduced() ? 5 : 64;
   for (const bool outFp32 : {false, true})
     for (const bool wireFp32 : {false, true}) {
       const std::string types =
@@ -308,9 +235,6 @@ void opsTransportTests(Runner& runner) {
       randomTest(runner, "ops/ag_rs/" + types, times,
                  [=](Random& random) { agRs(random, outFp32, wireFp32); });
       randomTest(runner, "ops/a2a/" + types, times, [=](Random& random) { a2a(random, outFp32, wireFp32); });
-      for (const bool allToAll : {false, true})
-        randomTest(runner, (allToAll ? "ops/a2a/" : "ops/ag_rs/") + types + "/statistics", 1,
-                   [=](Random& random) { takesStatsOfAll(random, allToAll, outFp32, wireFp32, mostTokens); });
     }
 }
 
