@@ -245,8 +245,10 @@ int main(int count, char** arguments) {
   using namespace dcpscope::cuda;
   try {
     const bench::Wanted wanted = bench::wantedBy(count, arguments);
+    // At both ends, since clocks move with what ran before.
     bench::ceilings();
     bench::measureAll(wanted);
+    bench::ceilings();
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "dcpscope_gpu_bench: %s\n", error.what());

@@ -73,6 +73,14 @@ describe('the benchmark of the GPU kernels', () => {
     }
   })
 
+  it('takes the higher of each rate that was measured more than once', () => {
+    const { readBandwidth, matrixRate } = best.ceilings
+    const before = card(readBandwidth, matrixRate / 2)
+    const after = card(readBandwidth / 2, matrixRate)
+    for (const row of rowsOf(joined([before, ...best.shapes, after]).out))
+      expect(row.bestRatio).toBeCloseTo(1, 10)
+  })
+
   it('scales shapes bound by memory by the read bandwidth, the others by the matrix rate', () => {
     const { readBandwidth, matrixRate } = best.ceilings
     const slower = card(readBandwidth / 2, matrixRate / 4)
