@@ -77,8 +77,12 @@ __device__ inline void read(const float* from, float (&value)[2], const Fragment
   value[1] = from[at.row + 8];
 }
 
-/** Where all consumers wait for each other. */
-__device__ inline void meet() { namedSync(kConsumersMeet, kConsumers); }
+/** Where all consumers wait for each other. One barrier would do; behind one alone racecheck now and then
+ * loses track of a warp. */
+__device__ inline void meet() {
+  namedSync(kConsumersMeet, kConsumers);
+  namedSync(kConsumersMet, kConsumers);
+}
 
 /** The factor by which a tile shrank what was summed before it, and the maximum since. */
 __device__ inline void follow(const SharedMemory& shared, const float* from, Softmax& state,

@@ -46,7 +46,7 @@ __host__ __device__ constexpr int boxOf(TilePart part, int i) {
 }
 
 /** Hardware barriers of the consumers; 0 is __syncthreads. */
-enum Signal { kConsumersMeet = 1, kEvenReady, kOddReady };
+enum Signal { kConsumersMeet = 1, kConsumersMet, kEvenReady, kOddReady };
 
 struct alignas(1024) SharedMemory {
   unsigned char q[kTileBytes];
