@@ -177,6 +177,7 @@ AttentionInputs AttentionProblem::inputs() const {
           .emptyRow = case_.emptyRow,
           .out = nullptr,
           .lse = nullptr,
+          .stats = nullptr,
           .attendStamps = nullptr,
           .combineStamps = nullptr};
 }
