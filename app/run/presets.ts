@@ -20,6 +20,8 @@ export interface LayerWeights {
   readonly headDim: number
   /** 1 for block-wise fp8 (its scales are 0.02% more and left out), 2 for bf16. */
   readonly bytesPerWeight: number
+  /** `vocab_size`. Embedding and output head are not tied, and bf16 in all of them. */
+  readonly vocabulary: number
 }
 
 /**
@@ -94,19 +96,20 @@ export const PRESETS: readonly Preset[] = [
       qLoraRank: 0,
       headDim: 128,
       bytesPerWeight: 2,
+      vocabulary: 102_400,
     },
   },
   {
     name: 'deepseek-v3',
     title: 'DeepSeek-V3 / R1',
     config: mla(128, 61, 0.1 * Math.log(40) + 1),
-    weights: { ...V3_LAYER, denseLayers: 3, experts: 256 },
+    weights: { ...V3_LAYER, denseLayers: 3, experts: 256, vocabulary: 129_280 },
   },
   {
     name: 'kimi-k2',
     title: 'Kimi-K2',
     config: mla(64, 61, 0.1 * Math.log(32) + 1),
-    weights: { ...V3_LAYER, denseLayers: 1, experts: 384 },
+    weights: { ...V3_LAYER, denseLayers: 1, experts: 384, vocabulary: 163_840 },
   },
 ]
 

@@ -10,8 +10,9 @@ export interface RestOfLayer {
   readonly flops: number
 }
 
-/** Routers are kept in bf16 also where the rest is fp8. */
+/** Routers, embedding and output head are kept in bf16 also where the rest is fp8. */
 const ROUTER_BYTES = 2
+const EMBEDDING_BYTES = 2
 /** Gate, up and down projection. */
 const MLP_MATRICES = 3
 
@@ -33,30 +34,56 @@ const attentionWeights = (config: RunConfig, weights: LayerWeights): number => {
   return down + queryHeads * (queryUp + intoLatent) + heads * (outOfLatent + headDim * hidden)
 }
 
+interface RankLayer {
+  /** Bytes of weights. */
+  readonly bytes: number
+  /** Weights that one token uses. */
+  readonly used: number
+}
+
+/** A layer of one rank with `routed` of its routed experts, as the mean over the layers. Widths are divided over the TP group. */
+const rankLayer = (config: RunConfig, weights: LayerWeights, routed: number): RankLayer => {
+  const { layers, denseLayers, hidden, experts, expertsPerToken, sharedExperts, bytesPerWeight } = weights
+  const mlp = (width: number): number => (MLP_MATRICES * hidden * width) / config.parallel.tpSize
+  const attention = attentionWeights(config, weights)
+  const router = experts * hidden
+  const dense = mlp(weights.denseIntermediate)
+  const expert = mlp(weights.expertIntermediate)
+  const mean = (ofDense: number, ofExperts: number): number =>
+    (denseLayers * ofDense + (layers - denseLayers) * ofExperts) / layers
+  return {
+    bytes:
+      bytesPerWeight * (attention + mean(dense, expert * (sharedExperts + routed))) +
+      mean(0, ROUTER_BYTES * router),
+    used: attention + mean(dense, expert * (sharedExperts + expertsPerToken) + router),
+  }
+}
+
 /**
  * What the rest of a layer of the preset's model touches on one rank in a step of `requests * qLen` tokens, as the mean over
  * its layers: projections, shared weights and the experts met, intermediate widths divided over the TP group.
  * Norms, embeddings and the output head are left out. Zero for a preset without weights.
  */
 const modelLayer = (config: RunConfig): RestOfLayer => {
-  const { model, parallel, workload } = config
+  const { model, workload } = config
   const weights = model.preset === undefined ? undefined : presetNamed(model.preset).weights
   if (weights === undefined) return { bytes: 0, flops: 0 }
-  const { layers, denseLayers, hidden, experts, expertsPerToken, sharedExperts, bytesPerWeight } = weights
   const tokens = workload.qLen * workload.requests.reduce((sum, group) => sum + group.count, 0)
-  const mlp = (width: number): number => (MLP_MATRICES * hidden * width) / parallel.tpSize
-  const attention = attentionWeights(config, weights)
-  const router = experts * hidden
-  const dense = mlp(weights.denseIntermediate)
-  const expert = mlp(weights.expertIntermediate)
-  const met = distinctExperts(experts, expertsPerToken, tokens)
-  const mean = (ofDense: number, ofExperts: number): number =>
-    (denseLayers * ofDense + (layers - denseLayers) * ofExperts) / layers
-  const read =
-    bytesPerWeight * (attention + mean(dense, expert * (sharedExperts + met))) +
-    mean(0, ROUTER_BYTES * router)
-  const used = attention + mean(dense, expert * (sharedExperts + expertsPerToken) + router)
-  return { bytes: Math.round(read), flops: Math.round(2 * used * tokens) }
+  const met = distinctExperts(weights.experts, weights.expertsPerToken, tokens)
+  const { bytes, used } = rankLayer(config, weights, met)
+  return { bytes: Math.round(bytes), flops: Math.round(2 * used * tokens) }
+}
+
+/**
+ * Bytes of weights that one rank of the TP group keeps: all layers with all their experts, and its part of embedding and
+ * output head. Norms and layers for multi-token prediction are left out. undefined for a preset without weights.
+ */
+export const rankWeightBytes = (config: RunConfig): number | undefined => {
+  const { model, parallel } = config
+  const weights = model.preset === undefined ? undefined : presetNamed(model.preset).weights
+  if (weights === undefined) return undefined
+  const ends = (2 * weights.vocabulary * weights.hidden * EMBEDDING_BYTES) / parallel.tpSize
+  return Math.round(model.layers * rankLayer(config, weights, weights.experts).bytes + ends)
 }
 
 /** Work of `rest_of_layer`. */
