@@ -67,6 +67,21 @@ export const measuredLayers = (config: RunConfig): number =>
 export const acceptedPerStep = (config: RunConfig): number =>
   config.workload.acceptedPerStep ?? config.workload.qLen
 
+/** Bytes of one cached token and layer: latent and rope part of a key; fp8_ds_mla keeps scales and a bf16 rope. */
+export const tokenBytes = ({ cache, model }: RunConfig): number => {
+  const { kvLoraRank, ropeDim } = model
+  switch (cache.kvDtype) {
+    case 'fp32':
+      return 4 * (kvLoraRank + ropeDim)
+    case 'bf16':
+      return 2 * (kvLoraRank + ropeDim)
+    case 'fp8':
+      return kvLoraRank + ropeDim
+    case 'fp8_ds_mla':
+      return kvLoraRank + 4 * Math.ceil(kvLoraRank / 128) + 2 * ropeDim
+  }
+}
+
 /** Context lengths, one a request, in the order of the configuration. */
 export const contextLens = (config: RunConfig): number[] =>
   config.workload.requests.flatMap((r) => new Array<number>(r.count).fill(r.contextLen))

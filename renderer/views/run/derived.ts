@@ -5,23 +5,9 @@ import {
   contextLens,
   defaultSoftmaxScale,
   measuredLayers,
+  tokenBytes,
 } from '../../../app/run/engine-config.ts'
 import { kernelHeads } from '../../../app/run/parse.ts'
-
-/** Bytes of one cached token and layer: latent and rope part of a key; fp8_ds_mla keeps scales and a bf16 rope. */
-export const tokenBytes = ({ cache, model }: RunConfig): number => {
-  const { kvLoraRank, ropeDim } = model
-  switch (cache.kvDtype) {
-    case 'fp32':
-      return 4 * (kvLoraRank + ropeDim)
-    case 'bf16':
-      return 2 * (kvLoraRank + ropeDim)
-    case 'fp8':
-      return kvLoraRank + ropeDim
-    case 'fp8_ds_mla':
-      return kvLoraRank + 4 * Math.ceil(kvLoraRank / 128) + 2 * ropeDim
-  }
-}
 
 /** What a configuration means in numbers; lengths in tokens, indexed by rank where plural. */
 export interface Derived {
