@@ -59,6 +59,10 @@ const partsIn = (folder: string, rank: number): Part[] =>
     .filter((name) => /^[^._].*\.parquet$/.test(name))
     .map((name) => ({ path: join(folder, name), rank }))
 
+/** Number of the last part in a folder of a table, 0 where there is none: a writer that goes on begins behind it. */
+export const lastPart = (folder: string): number =>
+  Math.max(0, ...namesIn(folder).map((name) => Number(/^part-(\d{6,9})\.parquet$/.exec(name)?.[1] ?? 0)))
+
 /** Parts of a table that are closed by now, in order of rank, then of writing. */
 export const listParts = (bundle: string, table: TableName): Part[] => {
   const folder = join(bundle, table)

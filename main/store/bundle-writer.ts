@@ -1,18 +1,15 @@
-import { randomBytes } from 'node:crypto'
-import { closeSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import type { TraceMessage } from '../../app/protocol/engine.ts'
 import type { Progress } from '../../app/protocol/store.ts'
 import type { Manifest, RunStatus } from '../../app/trace/manifest.ts'
 import type { TraceChunk } from '../../app/trace/tables.ts'
-import { makeFolder } from '../process/make-folder.ts'
-import { temporaryName } from './bundle-files.ts'
+import { beginProblem, prepareFolder, reserveFile, writeBegin } from './bundle-beginning.ts'
 import { checkChunk } from './chunk-check.ts'
 import { openDuck, withConnection } from './duck.ts'
 import { LiveProgress } from './live-progress.ts'
 import { ownWriter, writeManifest } from './manifest-file.ts'
 import { PartWriter } from './part-writer.ts'
-import { codeOf, isMissing, StoreProblem, writeProblem } from './problem.ts'
+import { isMissing, type StoreProblem, writeProblem } from './problem.ts'
 import { summarise } from './summary.ts'
 import { TensorWriter } from './tensor-writer.ts'
 
@@ -20,7 +17,6 @@ import { TensorWriter } from './tensor-writer.ts'
 const FLUSH_MS = 1000
 /** Bytes of chunks in memory above which the next chunk waits for a flush. */
 const MAX_BUFFERED_BYTES = 64 << 20
-const RESERVE_BYTES = 64 << 10
 
 type EndMessage = Omit<Extract<TraceMessage, { type: 'end' }>, 'type' | 'runId'>
 type FileMessage = Extract<TraceMessage, { type: 'file' }>
@@ -210,37 +206,4 @@ export class BundleWriter {
   }
 }
 
-/** Space that is given back when the disk is full, so that the manifest can still be written. */
-const reserveFile = (bundle: string): string => join(bundle, temporaryName('reserve'))
-
-/** The reserve and the first manifest. */
-const writeBegin = (bundle: string, manifest: Manifest): void => {
-  // Made by one writer only: of two that found the same empty folder, the second is refused.
-  const reserve = openSync(reserveFile(bundle), 'wx')
-  try {
-    // Random bytes, so that a compressing file system sets them aside as well.
-    writeFileSync(reserve, randomBytes(Math.max(RESERVE_BYTES, 4 * JSON.stringify(manifest).length)))
-    writeManifest(bundle, manifest)
-  } catch (error) {
-    rmSync(reserveFile(bundle), { force: true })
-    throw error
-  } finally {
-    closeSync(reserve)
-  }
-}
-
-/** A folder that was never there cannot have been removed, which is what a missing one means later on. */
-const beginProblem = (error: unknown, bundle: string): StoreProblem => {
-  if (isMissing(error)) return new StoreProblem(`the folder of the run cannot be made: ${bundle}`)
-  return codeOf(error) === 'EEXIST' ? notEmpty(bundle) : writeProblem(error, bundle)
-}
-
-const notEmpty = (bundle: string): StoreProblem =>
-  new StoreProblem(`the folder of a new run must be new or empty: ${bundle}`)
-
 const withoutWriter = ({ writer: _, ...manifest }: Manifest): Manifest => manifest
-
-const prepareFolder = (bundle: string): void => {
-  makeFolder(bundle)
-  if (readdirSync(bundle).length > 0) throw notEmpty(bundle)
-}

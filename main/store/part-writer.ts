@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import type { ColumnData, TableName, TraceChunk } from '../../app/trace/tables.ts'
-import { makeFolder, partName, tableFolder, temporaryName } from './bundle-files.ts'
+import { lastPart, makeFolder, partName, tableFolder, temporaryName } from './bundle-files.ts'
 import { openDuck } from './duck.ts'
 import { MAX_PARTITION_ROWS, writePart, writePartitions } from './staging.ts'
 import { enumStatements } from './table-sql.ts'
@@ -131,7 +131,7 @@ export class PartWriter {
   }
 
   #nextPart(folder: string): string {
-    const number = (this.#partNumbers.get(folder) ?? 0) + 1
+    const number = (this.#partNumbers.get(folder) ?? lastPart(folder)) + 1
     this.#partNumbers.set(folder, number)
     return join(folder, partName(number))
   }
