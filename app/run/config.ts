@@ -6,10 +6,10 @@ import { z } from 'zod'
  * control (`title`, `description`, `unit`) as zod metadata, so that form, help and errors say the same.
  */
 
-const field = <T extends z.ZodType>(schema: T, title: string, description: string, unit?: string): T =>
+export const field = <T extends z.ZodType>(schema: T, title: string, description: string, unit?: string): T =>
   schema.meta({ title, description, ...(unit === undefined ? {} : { unit }) })
 
-const count = (min: number, max: number) => z.int().min(min).max(max)
+export const count = (min: number, max: number) => z.int().min(min).max(max)
 
 export const MAX_DCP_SIZE = 64
 export const MAX_HEADS = 128

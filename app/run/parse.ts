@@ -125,11 +125,11 @@ const unionText = (branches: readonly (readonly z.core.$ZodIssue[])[]): string =
     .replaceAll(', or must be ', ' or ')}${got}`
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** `over` on top of `base`; arrays and scalars replace, records merge. */
-const merged = (base: unknown, over: unknown): unknown => {
+export const merged = (base: unknown, over: unknown): unknown => {
   if (!isRecord(base) || !isRecord(over)) return over === undefined ? base : over
   // A Map, so that a key named __proto__ stays a key and is refused like any other unknown one.
   const out = new Map(Object.entries(base))

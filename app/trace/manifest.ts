@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { runConfigSchema } from '../run/config.ts'
+import { sweepManifestSchema } from '../sweep/manifest.ts'
 import { PROVENANCES, STAGES } from './stages.ts'
 
 /**
  * `run.json` of a bundle. FORMAT_VERSION rises when a reader of the older version would misread the bundle;
  * docs/format.md keeps the changelog and `upgrade.ts` beside the store the upgraders.
  */
-export const FORMAT_VERSION = 3
+export const FORMAT_VERSION = 4
 
 export const RUN_STATUSES = ['running', 'complete', 'stopped', 'interrupted', 'failed'] as const
 export type RunStatus = (typeof RUN_STATUSES)[number]
@@ -95,5 +96,7 @@ export const manifestSchema = z.strictObject({
   captureNotes: z.array(z.string()).optional(),
   /** Why kernels that were asked for were not recorded, and what to do about it. */
   kernelNote: z.string().optional(),
+  /** Of a bundle that holds the points of a sweep and no run; `config` is its base then. */
+  sweep: sweepManifestSchema.optional(),
 })
 export type Manifest = z.output<typeof manifestSchema>

@@ -9,6 +9,8 @@ export const UPGRADERS: ReadonlyMap<number, Upgrader> = new Map([
   [1, (manifest) => manifest],
   // And so does version 3.
   [2, (manifest) => manifest],
+  // And version 4.
+  [3, (manifest) => manifest],
 ])
 
 export const upgraded = (

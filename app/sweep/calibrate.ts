@@ -1,0 +1,198 @@
+import type { RunConfig } from '../run/config.ts'
+import type { Device } from '../run/engine-config.ts'
+import { STAGES, type Stage } from '../trace/stages.ts'
+import {
+  type AttentionRates,
+  attentionWork,
+  commOf,
+  type Rates,
+  type StageRates,
+  stageBytes,
+} from './cost.ts'
+import type { SweepPoint } from './expand.ts'
+import type { RunMeter } from './meter.ts'
+
+/** A short run that tells a rate of the device. */
+export interface Calibration {
+  readonly kind: 'attention' | 'stages'
+  readonly load: 'fixed' | 'read' | 'matrix' | 'few' | 'ranks' | 'many'
+  readonly run: RunConfig
+}
+
+export interface Calibrated extends Calibration {
+  readonly meter: RunMeter
+}
+
+interface Size {
+  readonly requests: number
+  /** Contexts of the runs that are to be bound by memory, and by the matrix units. */
+  readonly read: number
+  readonly matrix: number
+  /** Requests of an exchange that is bound by its bytes. */
+  readonly many: number
+}
+
+/** Large enough to fill the device for a millisecond, small enough to take no time: 1 GiB of bf16 keys on a GPU. */
+const SIZES: Readonly<Record<Device, Size>> = {
+  cuda: { requests: 64, read: 16_384, matrix: 8192, many: 64 },
+  cpu: { requests: 4, read: 2048, matrix: 512, many: 16 },
+}
+
+/** As many rows as a kernel takes with two query tokens. */
+const MATRIX_HEADS = 128
+const MATRIX_Q_LEN = 2
+const SHORT_CONTEXT = 64
+const STEPS = 8
+const WARMUP = 2
+
+interface Load {
+  readonly ranks: number
+  readonly requests: number
+  readonly context: number
+  readonly qLen?: number
+  /** All heads of a kernel in place of the model's share. */
+  readonly wide?: boolean
+}
+
+const runOf = (of: SweepPoint, { ranks, requests, context, qLen = 1, wide = false }: Load): RunConfig => {
+  const { run } = of
+  return {
+    ...run,
+    model: { ...run.model, measuredLayers: 1, ...(wide ? { heads: MATRIX_HEADS } : {}) },
+    parallel: {
+      ...run.parallel,
+      mode: ranks === 1 ? 'tp' : 'dcp',
+      dcpSize: ranks,
+      ...(wide ? { tpSize: 1 } : {}),
+    },
+    workload: {
+      ...run.workload,
+      requests: [{ contextLen: context, count: requests }],
+      qLen,
+      acceptedPerStep: 1,
+      steps: STEPS,
+      warmup: WARMUP,
+    },
+    engine: { ...run.engine, restOfLayer: 0 },
+  }
+}
+
+const firstOf = <K>(points: readonly SweepPoint[], key: (point: SweepPoint) => K): Map<K, SweepPoint> => {
+  const first = new Map<K, SweepPoint>()
+  for (const point of points) if (!first.has(key(point))) first.set(key(point), point)
+  return first
+}
+
+/** The short runs that tell all rates which the points of a sweep need. */
+export const calibrations = (points: readonly SweepPoint[], device: Device): Calibration[] => {
+  const size = SIZES[device]
+  const attention = [...firstOf(points, ({ kvDtype }) => kvDtype).values()].flatMap(
+    (point): Calibration[] => {
+      const load = (name: Calibration['load'], given: Omit<Load, 'ranks'>): Calibration => ({
+        kind: 'attention',
+        load: name,
+        run: runOf(point, { ranks: 1, ...given }),
+      })
+      return [
+        load('fixed', { requests: 1, context: SHORT_CONTEXT }),
+        load('read', { requests: size.requests, context: size.read }),
+        load('matrix', { requests: size.requests, context: size.matrix, qLen: MATRIX_Q_LEN, wide: true }),
+      ]
+    },
+  )
+  const stages = [...firstOf(points, ({ run }) => commOf(run))].flatMap(([comm, point]): Calibration[] => {
+    const sizes = points.filter(({ run }) => commOf(run) === comm).map(({ dcp }) => dcp)
+    const [least, most] = [Math.min(...sizes), Math.max(...sizes)]
+    const load = (name: Calibration['load'], ranks: number, requests: number): Calibration => ({
+      kind: 'stages',
+      load: name,
+      run: runOf(point, { ranks, requests, context: SHORT_CONTEXT }),
+    })
+    return [
+      load('few', least, 1),
+      ...(most > least ? [load('ranks', most, 1)] : []),
+      load('many', most, size.many),
+    ]
+  })
+  return [...attention, ...stages]
+}
+
+/** Time of attention, with the combination of its splits, in one layer. */
+const attentionUs = ({ stages }: RunMeter): number =>
+  (stages.decode_attn?.us ?? 0) + (stages.split_combine?.us ?? 0)
+
+/** Of a run that is bound by what is counted: at least a thousandth of its time is not fixed. */
+const perSecond = (count: number, us: number, fixedUs: number): number =>
+  count / (Math.max(us - fixedUs, us / 1000, 1e-3) / 1e6)
+
+const attentionRates = (runs: readonly Calibrated[]): AttentionRates | undefined => {
+  const of = (load: Calibration['load']): Calibrated | undefined => runs.find((run) => run.load === load)
+  const [fixed, read, matrix] = [of('fixed'), of('read'), of('matrix')]
+  if (fixed === undefined || read === undefined || matrix === undefined) return undefined
+  const us = attentionUs(fixed.meter)
+  const rates = (run: Calibrated) => ({
+    bytes: perSecond(attentionWork(run.run).bytes, attentionUs(run.meter), us),
+    flops: perSecond(attentionWork(run.run).flops, attentionUs(run.meter), us),
+  })
+  // Whichever run reaches more of a rate tells it: on a device without matrix units both are bound by the same.
+  const [reading, multiplying] = [rates(read), rates(matrix)]
+  return {
+    us,
+    bytesPerS: Math.max(reading.bytes, multiplying.bytes),
+    flopsPerS: Math.max(reading.flops, multiplying.flops),
+  }
+}
+
+const stageRates = (stage: Stage, runs: readonly Calibrated[]): StageRates | undefined => {
+  const at = (load: Calibration['load']) => {
+    const run = runs.find((one) => one.load === load)
+    const us = run?.meter.stages[stage]?.us
+    if (run === undefined || us === undefined) return undefined
+    return { us, bytes: stageBytes(stage, run.run), others: run.run.parallel.dcpSize - 1 }
+  }
+  const few = at('few')
+  const many = at('many')
+  const ranks = at('ranks') ?? few
+  if (few === undefined || many === undefined || ranks === undefined) return undefined
+  const bytes = many.bytes - ranks.bytes
+  const usPerByte = bytes > 0 ? Math.max(0, (many.us - ranks.us) / bytes) : 0
+  const fixed = ({ us, bytes }: typeof few): number => Math.max(0, us - bytes * usPerByte)
+  const more = ranks.others - few.others
+  const usPerRank = more > 0 ? Math.max(0, (fixed(ranks) - fixed(few)) / more) : 0
+  return { us: Math.max(0, fixed(few) - usPerRank * few.others), usPerRank, nsPerByte: usPerByte * 1e3 }
+}
+
+/** Stages that the cost model prices otherwise. */
+const APART: readonly Stage[] = ['decode_attn', 'split_combine', 'rest_of_layer', 'graph_replay', 'stall']
+
+const grouped = <K, V>(values: readonly V[], key: (value: V) => K): Map<K, V[]> => {
+  const groups = new Map<K, V[]>()
+  for (const value of values) groups.set(key(value), [...(groups.get(key(value)) ?? []), value])
+  return groups
+}
+
+/** Rates from the runs that were made; what has none of its runs is left out, and its points go without a prediction. */
+export const ratesOf = (runs: readonly Calibrated[], device: Device): Rates => {
+  const attention = runs.filter(({ kind }) => kind === 'attention')
+  const stages = runs.filter(({ kind }) => kind === 'stages')
+  return {
+    attention: Object.fromEntries(
+      [...grouped(attention, ({ run }) => run.cache.kvDtype)].flatMap(([kvDtype, own]) => {
+        const rates = attentionRates(own)
+        return rates === undefined ? [] : [[kvDtype, rates]]
+      }),
+    ),
+    stages: Object.fromEntries(
+      [...grouped(stages, ({ run }) => commOf(run))].map(([comm, own]) => [
+        comm,
+        Object.fromEntries(
+          STAGES.filter((stage) => !APART.includes(stage)).flatMap((stage) => {
+            const rates = stageRates(stage, own)
+            return rates === undefined ? [] : [[stage, rates]]
+          }),
+        ),
+      ]),
+    ),
+    shared: device === 'cpu',
+  }
+}

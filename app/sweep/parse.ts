@@ -1,0 +1,118 @@
+import { MAX_Q_LEN, type PresetName, type RunConfig } from '../run/config.ts'
+import { type ConfigIssue, isRecord, issuesOf, merged, parseRunConfig, ruleText } from '../run/parse.ts'
+import { unsupported } from '../run/support.ts'
+import { type SweepConfig, sweepConfigSchema } from './config.ts'
+import { SWEEP_PRESETS } from './presets.ts'
+
+export type ParsedSweep = { ok: true; config: SweepConfig } | { ok: false; issues: readonly ConfigIssue[] }
+
+/** Fields of a run that a list or a number of the sweep gives. */
+const VARIED: Readonly<Record<string, string>> = {
+  'parallel.mode': 'mode',
+  'parallel.dcpSize': 'dcp',
+  'parallel.comm': 'comm',
+  'cache.kvDtype': 'kvDtype',
+  'cache.poolTokens': 'memory',
+  'workload.requests': 'context and concurrency',
+  'workload.qLen': 'qLen',
+  'workload.steps': 'steps',
+  'workload.warmup': 'warmup',
+}
+
+/** Fields of a run for which a sweep has no place, with what it does instead. */
+const ABSENT: Readonly<Record<string, string>> = {
+  capture: 'a sweep keeps no tensors',
+  check: 'a sweep compares nothing with the reference; check one point with "run"',
+  'engine.rowStats': 'a sweep keeps no rows',
+  'engine.observer': 'a sweep measures no tracing',
+  'engine.kernelTrace': 'a sweep records no kernels',
+  faults: 'a sweep injects no faults',
+}
+
+/** What every run of a sweep has: nothing beside spans and steps. */
+const LEAN = {
+  parallel: { mode: 'tp', dcpSize: 1 },
+  engine: { rowStats: false },
+  check: { rows: 'none' },
+  capture: { steps: 'none' },
+}
+
+const given = (input: unknown, path: string): boolean => {
+  let value = input
+  for (const key of path.split('.')) {
+    if (!isRecord(value) || !Object.hasOwn(value, key)) return false
+    value = value[key]
+  }
+  return true
+}
+
+const within = (issues: readonly ConfigIssue[]): ConfigIssue[] =>
+  issues.map(({ path, message }) => ({ path: path === '' ? 'base' : `base.${path}`, message }))
+
+const misplaced = (base: unknown): ConfigIssue[] => [
+  ...Object.entries(VARIED).flatMap(([path, name]) =>
+    given(base, path) ? [{ path: `base.${path}`, message: `is given by ${name} of the sweep` }] : [],
+  ),
+  ...Object.entries(ABSENT).flatMap(([path, instead]) =>
+    given(base, path) ? [{ path: `base.${path}`, message: `has no place here: ${instead}` }] : [],
+  ),
+]
+
+/** Numbers that occur twice in a list would be measured twice. */
+const repeated = (config: SweepConfig): ConfigIssue[] =>
+  (['mode', 'dcp', 'comm', 'kvDtype', 'qLen', 'context', 'concurrency'] as const).flatMap((path) => {
+    const values: readonly unknown[] = config[path]
+    const twice = values.find((value, i) => values.indexOf(value) < i)
+    return twice === undefined ? [] : [{ path, message: `must name every value once, got ${twice} twice` }]
+  })
+
+/** A step accepts no more tokens than it queries, whichever query length a point has. */
+const acceptedIssues = (base: RunConfig, { qLen }: SweepConfig): ConfigIssue[] => {
+  const accepted = base.workload.acceptedPerStep
+  const shortest = Math.min(...qLen)
+  return accepted === undefined || accepted <= shortest
+    ? []
+    : [
+        {
+          path: 'base.workload.acceptedPerStep',
+          message: `must be at most qLen (${shortest}), got ${accepted}`,
+        },
+      ]
+}
+
+/**
+ * Parses a sweep as a user wrote it: the preset lies below the given fields, defaults below both. Issues of the base have
+ * paths that begin with `base.`. Never throws on bad input.
+ */
+export const parseSweepConfig = (input: unknown, preset?: PresetName): ParsedSweep => {
+  if (!isRecord(input)) return { ok: false, issues: [{ path: '', message: 'must be an object' }] }
+  const found = misplaced(input.base)
+  if (found.length > 0) return { ok: false, issues: found }
+  const whole = merged(preset === undefined ? {} : SWEEP_PRESETS[preset], input)
+  const rest = isRecord(whole) ? whole : {}
+  const base = parseBase(rest)
+  const parsed = sweepConfigSchema.safeParse(
+    { ...rest, base: base.ok ? base.config : {} },
+    { error: ruleText },
+  )
+  const issues = [...(base.ok ? [] : within(base.issues)), ...(parsed.success ? [] : issuesOf(parsed.error))]
+  if (!base.ok || !parsed.success) return { ok: false, issues }
+  const rules = [
+    ...within(unsupported(base.config)),
+    ...repeated(parsed.data),
+    ...acceptedIssues(base.config, parsed.data),
+  ]
+  return rules.length > 0 ? { ok: false, issues: rules } : { ok: true, config: parsed.data }
+}
+
+/** The base as a run of its own, with lists as large as the smallest point needs. */
+const parseBase = ({ base, qLen }: Record<string, unknown>): ReturnType<typeof parseRunConfig> => {
+  if (base !== undefined && !isRecord(base))
+    return { ok: false, issues: [{ path: '', message: 'must be an object' }] }
+  // The run's own rule would compare with its default; the sweep compares with its list.
+  const longest =
+    Array.isArray(qLen) && qLen.every(Number.isInteger)
+      ? { qLen: Math.min(MAX_Q_LEN, Math.max(1, ...qLen)) }
+      : {}
+  return parseRunConfig(merged(merged(base ?? {}, LEAN), { workload: longest }))
+}
