@@ -1,7 +1,6 @@
 import { accessSync, constants, lstatSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
-import type { RunConfig } from '../../app/run/config.ts'
-import { bundlePath, newRunName, runLabel, runsFolder } from '../process/runs-folder.ts'
+import { bundlePath, newRunName, runsFolder } from '../process/runs-folder.ts'
 import { badInput, messageOf } from './failure.ts'
 
 export interface BundleFolder {
@@ -9,8 +8,8 @@ export interface BundleFolder {
   readonly name: string
 }
 
-/** The bundle of a new run; nothing is created. An `out` that cannot become a bundle is refused. */
-export const chooseBundle = (out: string | undefined, config: RunConfig): BundleFolder => {
+/** The bundle of a new run, named by `label` where no `out` is; nothing is created. An `out` that cannot become a bundle is refused. */
+export const chooseBundle = (out: string | undefined, label: string): BundleFolder => {
   if (out !== undefined) {
     if (out.trim() === '') throw badInput('--out: must name a folder')
     const path = resolve(out)
@@ -19,7 +18,7 @@ export const chooseBundle = (out: string | undefined, config: RunConfig): Bundle
     return { path, name: basename(path).replace(/\.dcp$/, '') }
   }
   const folder = runsFolder()
-  const name = newRunName(folder, runLabel(config))
+  const name = newRunName(folder, label)
   demandWritable(folder)
   return { path: bundlePath(folder, name), name }
 }

@@ -7,6 +7,7 @@ import { CliFailure, EXIT, type ExitCode, messageOf } from './failure.ts'
 import { type LayoutOptions, layoutCommand } from './layout-command.ts'
 import { QUERY_ROWS, queryCommand } from './query-command.ts'
 import { type RunOptions, runCommand } from './run-command.ts'
+import { type SweepOptions, sweepCommand } from './sweep-command.ts'
 import { printable } from './text-table.ts'
 
 const EXIT_CODES = `
@@ -73,6 +74,28 @@ const program = (finish: (code: ExitCode) => void): Command => {
     })
 
   root
+    .command('sweep')
+    .description(
+      'Measure throughput over context, concurrency, dcp size and transport, with the tp baseline.',
+    )
+    .argument('[config]', 'JSON file with the configuration of the sweep, - for standard input')
+    .option(
+      '--preset <name>',
+      `sweep below the configuration: ${PRESET_NAMES.join(', ')} (tiny when no configuration is given)`,
+    )
+    .option('--device <device>', 'auto, cpu or cuda; in place of base.engine.device')
+    .option('--out <dir>', 'bundle folder: new, empty, or of this sweep, which then goes on')
+    .option('--max-minutes <minutes>', 'begin no point that would probably end later')
+    .option('--json', 'print one JSON document and nothing else')
+    .addHelpText('after', SWEEP_HELP)
+    .action(async (config: string | undefined, options: SweepOptions) => {
+      const { exitCode, stdout, complaint } = await sweepCommand(__dirname, config, options)
+      print(stdout)
+      if (complaint !== undefined) complain(complaint)
+      finish(exitCode)
+    })
+
+  root
     .command('layout')
     .description('Show how the tokens of one request lie on the ranks.')
     .requiredOption('--len <tokens>', 'global length of the request')
@@ -123,6 +146,15 @@ Examples:
 
 Ctrl-C ends the run cleanly: the step in progress is dropped, what was recorded is kept. A second Ctrl-C kills it.
 The exit code is 1 when the check against the reference failed.`
+
+const SWEEP_HELP = `
+Examples:
+  dcpscope sweep --out tiny.dcp                                     the tiny sweep
+  dcpscope sweep --preset deepseek-v3 --out v3.dcp --max-minutes 9  one slice of a long one
+  dcpscope sweep --out v3.dcp --max-minutes 9                       the next slice
+
+Ctrl-C ends the sweep cleanly: the point in progress is dropped, all others are kept. A second Ctrl-C kills it. The same
+--out goes on where a sweep ended, however it did. The exit code is 3 when the engine failed in a point.`
 
 const QUERY_HELP = `
 Example:

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import { PRESET_NAMES, type PresetName, type RunConfig } from '../../app/run/config.ts'
-import { issueText, parseRunConfig } from '../../app/run/parse.ts'
+import { isRecord, issueText, parseRunConfig } from '../../app/run/parse.ts'
 import { unsupported } from '../../app/run/support.ts'
 import { badInput, messageOf } from './failure.ts'
 import { jsonProblem } from './json-problem.ts'
@@ -16,26 +16,40 @@ const MAX_CONFIG_BYTES = 1 << 20
 
 /** The configuration to run, or one CliFailure that names every field at fault. */
 export const readConfig = async (source: ConfigSource): Promise<RunConfig> => {
-  const label = source.file === '-' ? 'standard input' : source.file
-  const refuse = (problems: string): Error =>
-    badInput(label === undefined ? problems : `${label}: ${problems}`)
-  const preset = source.preset ?? (source.file === undefined ? 'tiny' : undefined)
-  if (preset !== undefined && !isPreset(preset))
-    throw badInput(`--preset: must be ${PRESET_NAMES.join(' or ')}, got ${JSON.stringify(preset)}`)
-  const given = source.file === undefined ? {} : parseJson(await readText(source.file, refuse), refuse)
-  const parsed = parseRunConfig(withDevice(given, source.device), preset)
+  const refuse = refusal(source)
+  const preset = presetOf(source)
+  const parsed = parseRunConfig(withDevice(await readJson(source), source.device), preset)
   if (!parsed.ok) throw refuse(parsed.issues.map(issueText).join('; '))
   const missing = unsupported(parsed.config)
   if (missing.length > 0) throw refuse(missing.map(issueText).join('; '))
   return parsed.config
 }
 
+/** Names the file in front of what is wrong with it. */
+export const refusal =
+  ({ file }: ConfigSource) =>
+  (problems: string): Error => {
+    const label = file === '-' ? 'standard input' : file
+    return badInput(label === undefined ? problems : `${label}: ${problems}`)
+  }
+
+/** The preset that is named; `tiny` where there is no file either. */
+export const presetOf = ({ file, preset = file === undefined ? 'tiny' : undefined }: ConfigSource) => {
+  if (preset !== undefined && !isPreset(preset))
+    throw badInput(`--preset: must be ${PRESET_NAMES.join(' or ')}, got ${JSON.stringify(preset)}`)
+  return preset
+}
+
+/** What the file holds, an empty object where none is named. */
+export const readJson = async (source: ConfigSource): Promise<unknown> => {
+  const refuse = refusal(source)
+  return source.file === undefined ? {} : parseJson(await readText(source.file, refuse), refuse)
+}
+
 const isPreset = (name: string): name is PresetName => PRESET_NAMES.some((known) => known === name)
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-const withDevice = (given: unknown, device: string | undefined): unknown => {
+/** A run configuration as it was written, with another device. */
+export const withDevice = (given: unknown, device: string | undefined): unknown => {
   if (device === undefined || !isRecord(given)) return given
   if (given.engine !== undefined && !isRecord(given.engine)) return given
   return { ...given, engine: { ...given.engine, device } }

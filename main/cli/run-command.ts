@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { EngineEvent } from '../../app/protocol/engine.ts'
 import type { RunConfig } from '../../app/run/config.ts'
 import type { Manifest } from '../../app/trace/manifest.ts'
+import { runLabel } from '../process/runs-folder.ts'
 import { type BundleFolder, chooseBundle } from './bundle-folder.ts'
 import { type EngineProcess, startEngine } from './engine-process.ts'
 import { CliFailure, EXIT, type ExitCode } from './failure.ts'
 import { liveLine } from './live-line.ts'
 import { type ConfigSource, readConfig } from './read-config.ts'
 import { progressText, summaryText } from './run-text.ts'
+import { type Signals, watchSignals } from './signals.ts'
 import { openStore, type StoreSession } from './store-session.ts'
 
 export interface RunOptions extends Omit<ConfigSource, 'file'> {
@@ -29,7 +31,7 @@ export const runCommand = async (
   options: RunOptions,
 ): Promise<CommandResult> => {
   const config = await readConfig({ file, preset: options.preset, device: options.device })
-  const bundle = chooseBundle(options.out, config)
+  const bundle = chooseBundle(options.out, runLabel(config))
   const store = await openStore()
   // Before the engine's process is there, or a signal that comes while it is made would end this one alone.
   const signals = watchSignals()
@@ -78,41 +80,6 @@ const drive = async (
     return await Promise.race([ended, died])
   } finally {
     line.close()
-  }
-}
-
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-
-interface Signals {
-  /** Whether a signal has come. */
-  asked(): boolean
-  /** The engine that signals stop from now on. */
-  endWith(engine: EngineProcess): void
-  /** Lets signals be again what they are without a run. Idempotent. */
-  release(): void
-}
-
-/** The first signal ends the run cleanly, the second one at once. */
-const watchSignals = (): Signals => {
-  let asked = false
-  let engine: EngineProcess | undefined
-  const onSignal = (): void => {
-    if (!asked) engine?.send({ type: 'stop' })
-    else {
-      engine?.kill()
-      process.exit(EXIT.interrupted)
-    }
-    asked = true
-  }
-  for (const signal of SIGNALS) process.on(signal, onSignal)
-  return {
-    asked: () => asked,
-    endWith: (started) => {
-      engine = started
-    },
-    release: () => {
-      for (const signal of SIGNALS) process.off(signal, onSignal)
-    },
   }
 }
 

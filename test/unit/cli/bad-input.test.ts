@@ -105,7 +105,7 @@ describe('bad usage is refused in one line', () => {
     [['run', '--device', 'tpu'], /engine\.device: must be auto or cpu or cuda, got "tpu"/],
     [['run', '--frobnicate'], /unknown option '--frobnicate'/],
     [['run', 'a.json', 'b.json'], /too many arguments/],
-    [['sweep'], /unknown command 'sweep'/],
+    [['import'], /unknown command 'import'/],
     [['layout', '--dcp', '4'], /required option '--len <tokens>' not specified/],
     [['layout', '--len', 'ten', '--dcp', '4'], /--len: must be a number, got "ten"/],
     [['layout', '--len', '100', '--dcp', '0'], /--dcp: must be at least 1, got 0/],

@@ -114,8 +114,8 @@ describe('dcpscope --help', () => {
     const { code, stdout } = await dcpscope(['--help'])
     expect(code).toBe(0)
     const commands = [...stdout.matchAll(/^ {2}(\w+) .*\s{2,}\S/gm)].map((m) => m[1])
-    expect(commands).toEqual(expect.arrayContaining(['run', 'layout', 'query', 'doctor']))
-    expect(stdout).not.toMatch(/^ {2}(sweep|check|scenarios|diagnose|recorder|import|export|agent) /m)
+    expect(commands).toEqual(expect.arrayContaining(['run', 'sweep', 'layout', 'query', 'doctor']))
+    expect(stdout).not.toMatch(/^ {2}(check|scenarios|diagnose|recorder|import|export|agent) /m)
     expect(stdout).toMatch(/130 +ended by Ctrl-C/)
   })
 

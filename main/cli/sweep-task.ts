@@ -1,0 +1,78 @@
+import { basename, resolve } from 'node:path'
+import type { SweepConfig } from '../../app/sweep/config.ts'
+import type { SweepManifest } from '../../app/sweep/manifest.ts'
+import { runLabel } from '../process/runs-folder.ts'
+import { hasManifest, readManifest } from '../store/manifest-file.ts'
+import { type BundleFolder, chooseBundle } from './bundle-folder.ts'
+import { badInput, type CliFailure, messageOf } from './failure.ts'
+import type { ConfigSource } from './read-config.ts'
+import { readSweepConfig } from './read-sweep.ts'
+
+/** What is measured, and where it goes. */
+export interface SweepTask {
+  readonly config: SweepConfig
+  readonly folder: BundleFolder
+  /** The sweep that the folder holds; undefined for a new one. */
+  readonly begun: SweepManifest | undefined
+}
+
+export interface TaskSource extends ConfigSource {
+  readonly out?: string | undefined
+}
+
+/** A folder with a sweep is gone on with: by itself, or by the very configuration that it was begun with. */
+export const taskOf = async ({ out, file, preset, device }: TaskSource): Promise<SweepTask> => {
+  const begun = out === undefined ? undefined : sweepIn(resolve(out))
+  if (out === undefined || begun === undefined) {
+    const config = await readSweepConfig({ file, preset, device })
+    return { config, folder: chooseBundle(out, `sweep-${runLabel(config.base)}`), begun }
+  }
+  const path = resolve(out)
+  const folder = { path, name: basename(path).replace(/\.dcp$/, '') }
+  if (file === undefined && preset === undefined) {
+    const asked = device ?? begun.config.base.engine.device
+    if (asked !== begun.config.base.engine.device) throw another(path, ['base'])
+    return { config: begun.config, folder, begun }
+  }
+  const config = await readSweepConfig({ file, preset, device })
+  const differing = differences(config, begun.config)
+  if (differing.length > 0) throw another(path, differing)
+  return { config, folder, begun }
+}
+
+const another = (path: string, fields: readonly string[]): CliFailure =>
+  badInput(`--out: ${path} holds a sweep of another configuration (${fields.join(', ')})`)
+
+/** The sweep of a bundle; undefined where the folder holds no bundle of a sweep. */
+const sweepIn = (path: string): SweepManifest | undefined => {
+  if (!isBundle(path)) return undefined
+  try {
+    return readManifest(path).sweep
+  } catch (error) {
+    throw badInput(`--out: ${messageOf(error)}`)
+  }
+}
+
+const isBundle = (path: string): boolean => {
+  try {
+    return hasManifest(path)
+  } catch {
+    // Whatever is wrong with the path is said where the folder of a new bundle is chosen.
+    return false
+  }
+}
+
+/** Fields whose values differ. Both were parsed by the same schema, so equal ones are written alike. */
+const differences = (a: SweepConfig, b: SweepConfig): string[] => {
+  const other = new Map<string, unknown>(Object.entries(b))
+  return Object.entries(a).flatMap(([name, value]) =>
+    JSON.stringify(sorted(value)) === JSON.stringify(sorted(other.get(name))) ? [] : [name],
+  )
+}
+
+const sorted = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(entries.map(([key, own]) => [key, sorted(own)]))
+}

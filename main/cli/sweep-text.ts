@@ -1,0 +1,188 @@
+import type { LeftOut } from '../../app/sweep/expand.ts'
+import { PUBLISHED } from '../../app/sweep/published.ts'
+import type { Arrangement, Cell, Frontier, Group, Regime, SweepSummary } from '../../app/sweep/summary.ts'
+import type { Manifest } from '../../app/trace/manifest.ts'
+import type { LoopEnd, LoopProgress } from './sweep-loop.ts'
+import { type Cell as TableCell, textTable } from './text-table.ts'
+
+/** Everything that a sweep has to say when its command ends. */
+export interface SweepReport {
+  readonly bundle: string
+  readonly manifest: Manifest
+  readonly end: LoopEnd
+  /** Points of the sweep, and those of them that have all their repeats. */
+  readonly points: number
+  readonly measured: number
+  readonly leftOut: readonly LeftOut[]
+  /** What the rest would take. */
+  readonly secondsLeft: number
+  readonly summary: SweepSummary
+}
+
+/** What `sweep --json` prints. */
+export const sweepDocument = (report: SweepReport): object => {
+  const { bundle, manifest, points, measured, leftOut, summary } = report
+  return {
+    bundle,
+    status: manifest.status,
+    device: manifest.sweep?.device,
+    gpu: manifest.devices[0]?.name,
+    emulated: manifest.emulated,
+    points,
+    measured,
+    secondsLeft: report.secondsLeft,
+    missing: manifest.sweep?.missing,
+    leftOut,
+    rates: manifest.sweep?.rates,
+    ...summary,
+    published: PUBLISHED,
+  }
+}
+
+export const progressText = (progress: LoopProgress, repeats: number): string =>
+  [
+    `point ${progress.done + 1}/${progress.total}`,
+    `${progress.key} ${progress.repeat + 1}/${repeats}`,
+    ...(progress.tokensPerSecond === undefined ? [] : [`${rate(progress.tokensPerSecond)} before`]),
+    `${duration(progress.secondsLeft)} left`,
+  ].join('  ')
+
+type Fact = [name: string, value: string]
+
+/** The summary of a sweep for a person. */
+export const sweepText = (report: SweepReport): string => {
+  const { bundle, manifest, points, measured, leftOut, summary } = report
+  const { modelError } = summary
+  const missing = manifest.sweep?.missing ?? []
+  const open = measured < points
+  const facts: Fact[] = [
+    ['device', manifest.devices[0]?.name ?? 'unknown'],
+    ...(manifest.emulated === undefined ? [] : [['emulated', manifest.emulated] satisfies Fact]),
+    ['points', `${measured} of ${points} measured`],
+    ...reasonsText(
+      'not held',
+      missing.filter(({ why }) => why === 'memory'),
+    ),
+    ...reasonsText(
+      'failed',
+      missing.filter(({ why }) => why === 'failed'),
+    ),
+    ...reasonsText('left out', leftOut),
+    ['cost model', modelError === null ? 'nothing to compare' : errorText(modelError)],
+    ...(open && report.end.kind !== 'complete'
+      ? [['go on', `${duration(report.secondsLeft)} left: dcpscope sweep --out ${bundle}`] satisfies Fact]
+      : []),
+    ['bundle', bundle],
+  ]
+  const width = Math.max(...facts.map(([key]) => key.length))
+  return [
+    `${manifest.name} (${manifest.status})`,
+    ...facts.map(([key, value]) => `  ${key.padEnd(width)}  ${value}`),
+    ...summary.groups.flatMap((group) => ['', ...groupText(group)]),
+  ].join('\n')
+}
+
+const errorText = ({ points, median, p90 }: NonNullable<SweepSummary['modelError']>): string =>
+  `predicted over measured step: median ${median.toFixed(2)}; 90% of ${points} points within a factor of ${p90.toFixed(2)}`
+
+/** One fact a reason, with how many points it concerns. */
+const reasonsText = (name: string, points: readonly { key: string; reason: string }[]): Fact[] => {
+  const byReason = new Map<string, string[]>()
+  for (const { key, reason } of points) byReason.set(reason, [...(byReason.get(reason) ?? []), key])
+  return [...byReason].map(([reason, keys]) => [
+    name,
+    `${keys.length === 1 ? keys[0] : `${keys.length} points, the first ${keys[0]}`}: ${reason}`,
+  ])
+}
+
+const groupText = (group: Group): string[] => {
+  const { model, gpu, world, kvDtype, qLen, cells } = group
+  const source = group.predicted
+    ? `predicted for GPUs with a rank each (exchange by ${group.transport === 'table' ? 'the table of timings' : 'a model of NCCL'})`
+    : 'measured'
+  const title = `${model}, ${world} ranks of ${gpu}, ${kvDtype}, q_len ${qLen}: ${source}`
+  if (cells.length === 0)
+    return [title, '  nothing to compare: no context and concurrency has the tp baseline and a dcp point']
+  return [
+    title,
+    indented(cellTable(cells)),
+    '',
+    ...group.byContext.map((frontier) => `  ${paysText('context', 'concurrency', frontier)}`),
+    ...group.byConcurrency.map((frontier) => `  ${paysText('concurrency', 'context', frontier)}`),
+    `  best: ${bestText(group)}`,
+    ...group.regimes.map((regime) => `  ${regimeText(regime)}`),
+  ]
+}
+
+const indented = (text: string): string => text.replace(/^/gm, '  ')
+
+const VERDICT: Readonly<Record<Cell['verdict'], string>> = {
+  dcp: 'dcp pays',
+  tp: 'tp is faster',
+  'not significant': 'not significant',
+}
+
+const cellTable = (cells: readonly Cell[]): string =>
+  textTable(
+    ['context', 'concurrency', 'tp tok/s', 'dcp tok/s', 'best dcp', 'gain', '95% interval', '', 'limited by'],
+    cells.map((cell): TableCell[] => [
+      cell.context,
+      cell.concurrency,
+      `${rounded(cell.tp.tokensPerSecond)}${atCapacity(cell.tp)}`,
+      `${rounded(cell.best.tokensPerSecond)}${atCapacity(cell.best)}`,
+      `${arrangement(cell.best)}${cell.bestIsClear ? '' : ' or another'}`,
+      percent(cell.gain),
+      cell.interval === null ? 'none' : cell.interval.map(percent).join(' to '),
+      VERDICT[cell.verdict],
+      cell.best.limit,
+    ]),
+  )
+
+/** Beside a rate of fewer requests than were asked for. */
+const atCapacity = ({ capacityLimited, batch }: Cell['tp']): string =>
+  capacityLimited ? ` (pool holds ${batch})` : ''
+
+const arrangement = ({ mode, dcp, comm }: Arrangement): string => (mode === 'tp' ? 'tp' : `dcp${dcp} ${comm}`)
+
+const paysText = (held: string, along: string, { at, from, unclear }: Frontier): string => {
+  const where = `${held} ${at}:`
+  if (from !== null) return `${where} dcp pays from ${along} ${from}`
+  return `${where} dcp pays at no ${along} up to the largest${unclear ? ', as far as the spread allows an answer' : ''}`
+}
+
+const bestText = ({ best, cells }: Group): string =>
+  best.length === 0
+    ? 'tp everywhere, or no significant difference'
+    : best.map((one) => `${arrangement(one)} in ${one.cells} of ${cells.length}`).join(', ')
+
+const LIMIT: Readonly<Record<Regime['limit'], string>> = {
+  hbm: 'memory bandwidth',
+  matrix: 'matrix units',
+  transport: 'transport',
+  launch: 'launches',
+}
+
+const regimeText = (regime: Regime): string => {
+  const range = ([least, most]: readonly [number, number]): string =>
+    least === most ? `${least}` : `${least} to ${most}`
+  const points = `${regime.points} ${regime.points === 1 ? 'point' : 'points'}`
+  return (
+    `${arrangement(regime)}: limited by ${LIMIT[regime.limit]} in ${points}, ` +
+    `contexts ${range(regime.contexts)}, concurrency ${range(regime.concurrencies)}`
+  )
+}
+
+const percent = (ratio: number): string => {
+  const value = (ratio - 1) * 100
+  return `${value < 0 ? '' : '+'}${value.toFixed(Math.abs(value) < 10 ? 1 : 0)}%`
+}
+
+const rounded = (n: number): string => (n >= 100 ? Math.round(n).toLocaleString('en-US') : n.toPrecision(3))
+
+const rate = (tokensPerSecond: number): string => `${rounded(tokensPerSecond)} tokens/s`
+
+const duration = (seconds: number): string => {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`
+  const minutes = seconds / 60
+  return minutes < 90 ? `${Math.round(minutes)} min` : `${(minutes / 60).toFixed(1)} h`
+}

@@ -1,0 +1,144 @@
+import { rmSync } from 'node:fs'
+import { type PointRow, pointRowOf, pointsChunk } from '../../app/sweep/point-rows.ts'
+import type { Manifest } from '../../app/trace/manifest.ts'
+import { beginProblem, prepareFolder, reserveFile, writeBegin } from './bundle-beginning.ts'
+import { checkPart, listParts } from './bundle-files.ts'
+import { checkChunk } from './chunk-check.ts'
+import { openDuck, plainRows, withConnection } from './duck.ts'
+import { ownWriter, readManifest, writeManifest, writerMayLive } from './manifest-file.ts'
+import { PartWriter } from './part-writer.ts'
+import { isMissing, StoreProblem, writeProblem } from './problem.ts'
+import { relation } from './sources.ts'
+
+/** Time between flushes: what a killed process loses at most. */
+const FLUSH_MS = 1000
+
+/** The points of a bundle, in the order in which they were written. Rejects with StoreProblem. */
+export const readPoints = async (bundle: string): Promise<PointRow[]> => {
+  for (const part of listParts(bundle, 'points')) checkPart(part.path)
+  const duck = await openDuck()
+  try {
+    const rows = await withConnection(duck, (c) =>
+      plainRows(c, `SELECT * FROM ${relation(bundle, 'points')}`),
+    )
+    return rows.map(pointRowOf)
+  } finally {
+    duck.closeSync()
+  }
+}
+
+/** Writes the bundle of a sweep: its manifest and the table of its points. It can be closed and gone on with. */
+export class SweepBundle {
+  readonly folder: string
+  readonly #parts: PartWriter
+  #manifest: Manifest
+  #timer: NodeJS.Timeout | undefined
+  /** What kept rows from being written; from then on nothing is. */
+  #problem: StoreProblem | undefined
+
+  private constructor(folder: string, manifest: Manifest, parts: PartWriter) {
+    this.folder = folder
+    this.#manifest = manifest
+    this.#parts = parts
+    this.#arm()
+  }
+
+  /** Makes the bundle in a folder that is new or empty. */
+  static begin(folder: string, manifest: Manifest): Promise<SweepBundle> {
+    return SweepBundle.#open(folder, manifest, () => prepareFolder(folder))
+  }
+
+  /** Goes on with a bundle that nobody writes. */
+  static async resume(folder: string): Promise<SweepBundle> {
+    const { error: _, endedAt: __, ...manifest } = readManifest(folder)
+    if (manifest.status === 'running' && writerMayLive(manifest))
+      throw new StoreProblem(
+        `the sweep is being measured by process ${manifest.writer?.pid} of ${manifest.writer?.host}: ${folder}`,
+      )
+    return SweepBundle.#open(folder, manifest, () => rmSync(reserveFile(folder), { force: true }))
+  }
+
+  static async #open(folder: string, manifest: Manifest, prepare: () => void): Promise<SweepBundle> {
+    const running: Manifest = { ...manifest, status: 'running', writer: ownWriter() }
+    const parts = await PartWriter.open(folder)
+    try {
+      prepare()
+      writeBegin(folder, running)
+    } catch (error) {
+      await parts.close()
+      throw beginProblem(error, folder)
+    }
+    return new SweepBundle(folder, running, parts)
+  }
+
+  get manifest(): Manifest {
+    return this.#manifest
+  }
+
+  /** Takes rows, which are on disk a second later. Throws what kept earlier ones from being written. */
+  add(rows: readonly PointRow[]): void {
+    this.#demandWritable()
+    const chunk = pointsChunk(rows)
+    checkChunk(chunk, 0)
+    this.#parts.add(chunk)
+  }
+
+  /** Replaces what the manifest says of the sweep. */
+  note(sweep: NonNullable<Manifest['sweep']>): void {
+    this.#demandWritable()
+    this.#manifest = { ...this.#manifest, sweep }
+    this.#writing(() => writeManifest(this.folder, this.#manifest))
+  }
+
+  /** Makes all rows readable and closes the bundle; `error` says why it failed. Throws when that cannot be written. */
+  async end(status: 'complete' | 'stopped' | 'failed', error?: string): Promise<void> {
+    clearTimeout(this.#timer)
+    try {
+      await this.#flush()
+    } finally {
+      await this.#parts.close()
+      this.#close(this.#problem === undefined ? status : 'failed', this.#problem?.message ?? error)
+    }
+    this.#demandWritable()
+  }
+
+  #close(status: Manifest['status'], error: string | undefined): void {
+    const { writer: _, ...manifest } = this.#manifest
+    const told = error === undefined ? {} : { error }
+    this.#manifest = { ...manifest, status, ...told, endedAt: new Date().toISOString() }
+    try {
+      rmSync(reserveFile(this.folder), { force: true })
+      writeManifest(this.folder, this.#manifest)
+    } catch (cause) {
+      if (!isMissing(cause)) this.#problem ??= writeProblem(cause, this.folder)
+    }
+  }
+
+  async #flush(): Promise<void> {
+    try {
+      await this.#parts.flush()
+    } catch (error) {
+      this.#problem ??= writeProblem(error, this.folder)
+    }
+  }
+
+  #writing(write: () => void): void {
+    try {
+      write()
+    } catch (error) {
+      this.#problem ??= writeProblem(error, this.folder)
+      throw this.#problem
+    }
+  }
+
+  #demandWritable(): void {
+    if (this.#problem !== undefined) throw this.#problem
+  }
+
+  #arm(): void {
+    this.#timer = setTimeout(async () => {
+      await this.#flush()
+      if (this.#problem === undefined && this.#manifest.writer !== undefined) this.#arm()
+    }, FLUSH_MS)
+  }
+}
