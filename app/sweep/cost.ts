@@ -81,6 +81,10 @@ export const commOf = ({ parallel }: RunConfig): (typeof COMMS)[number] =>
 const exchanges = (stage: Stage, run: RunConfig): boolean =>
   STAGE_FAMILY[stage] === 'communication' || (stage === 'merge' && commOf(run) === 'p2p')
 
+/** Whether a layer of `run` has a stage; metadata belongs to the step. */
+const runs = (stage: Stage, { parallel }: RunConfig): boolean =>
+  stage !== 'metadata' && !(stage === 'q_all_gather' && parallel.replicateQ)
+
 const requestsOf = ({ workload }: RunConfig): number =>
   workload.requests.reduce((sum, group) => sum + group.count, 0)
 
@@ -204,7 +208,7 @@ export const predict = (run: RunConfig, rates: Rates, exchange: Exchange): Predi
   layer.attnUs = attention.us + us
   for (const stage of STAGES) {
     const known = stages[stage]
-    if (known !== undefined && stage !== 'metadata') addStage(layer, stage, run, known, exchange)
+    if (known !== undefined && runs(stage, run)) addStage(layer, stage, run, known, exchange)
   }
   const rest = restOfLayer(run)
   if (rest.bytes > 0) {

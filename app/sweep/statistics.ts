@@ -24,11 +24,10 @@ const T_95 = [
   12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131,
   2.12, 2.11, 2.101, 2.093, 2.086, 2.08, 2.074, 2.069, 2.064, 2.06, 2.056, 2.052, 2.048, 2.045, 2.042,
 ]
-const T_95_MANY = 1.96
 
-/** Two-sided 95% point of Student's t; degrees of freedom are rounded down, which is the careful side. */
+/** Two-sided 95% point of Student's t. Degrees of freedom are rounded down, to at most 30, which is the careful side. */
 export const student95 = (freedom: number): number =>
-  T_95[Math.min(T_95.length, Math.max(1, Math.floor(freedom))) - 1] ?? T_95_MANY
+  T_95[Math.min(T_95.length, Math.max(1, Math.floor(freedom))) - 1] ?? Number.POSITIVE_INFINITY
 
 export interface Ratio {
   /** a over b, of the geometric means. */

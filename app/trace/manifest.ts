@@ -90,7 +90,14 @@ export const manifestSchema = z.strictObject({
   createdAt: z.string(),
   endedAt: z.string().optional(),
   /** Process that writes the bundle while status is `running`. */
-  writer: z.strictObject({ pid: z.int(), host: z.string() }).optional(),
+  writer: z
+    .strictObject({
+      pid: z.int(),
+      host: z.string(),
+      /** When it took the bundle, where that was after `createdAt`. */
+      since: z.string().optional(),
+    })
+    .optional(),
   summary: summarySchema.optional(),
   /** What a capture had to leave out, and why. */
   captureNotes: z.array(z.string()).optional(),

@@ -1,6 +1,7 @@
 import { basename, resolve } from 'node:path'
 import type { SweepConfig } from '../../app/sweep/config.ts'
 import type { SweepManifest } from '../../app/sweep/manifest.ts'
+import type { Manifest } from '../../app/trace/manifest.ts'
 import { runLabel } from '../process/runs-folder.ts'
 import { hasManifest, readManifest } from '../store/manifest-file.ts'
 import { type BundleFolder, chooseBundle } from './bundle-folder.ts'
@@ -13,7 +14,12 @@ export interface SweepTask {
   readonly config: SweepConfig
   readonly folder: BundleFolder
   /** The sweep that the folder holds; undefined for a new one. */
-  readonly begun: SweepManifest | undefined
+  readonly begun: BegunSweep | undefined
+}
+
+export interface BegunSweep {
+  readonly manifest: Manifest
+  readonly sweep: SweepManifest
 }
 
 export interface TaskSource extends ConfigSource {
@@ -30,12 +36,12 @@ export const taskOf = async ({ out, file, preset, device }: TaskSource): Promise
   const path = resolve(out)
   const folder = { path, name: basename(path).replace(/\.dcp$/, '') }
   if (file === undefined && preset === undefined) {
-    const asked = device ?? begun.config.base.engine.device
-    if (asked !== begun.config.base.engine.device) throw another(path, ['base'])
-    return { config: begun.config, folder, begun }
+    const asked = device ?? begun.sweep.config.base.engine.device
+    if (asked !== begun.sweep.config.base.engine.device) throw another(path, ['base'])
+    return { config: begun.sweep.config, folder, begun }
   }
   const config = await readSweepConfig({ file, preset, device })
-  const differing = differences(config, begun.config)
+  const differing = differences(config, begun.sweep.config)
   if (differing.length > 0) throw another(path, differing)
   return { config, folder, begun }
 }
@@ -44,10 +50,11 @@ const another = (path: string, fields: readonly string[]): CliFailure =>
   badInput(`--out: ${path} holds a sweep of another configuration (${fields.join(', ')})`)
 
 /** The sweep of a bundle; undefined where the folder holds no bundle of a sweep. */
-const sweepIn = (path: string): SweepManifest | undefined => {
+const sweepIn = (path: string): BegunSweep | undefined => {
   if (!isBundle(path)) return undefined
   try {
-    return readManifest(path).sweep
+    const manifest = readManifest(path)
+    return manifest.sweep === undefined ? undefined : { manifest, sweep: manifest.sweep }
   } catch (error) {
     throw badInput(`--out: ${messageOf(error)}`)
   }

@@ -121,7 +121,7 @@ export const writerMayLive = (manifest: Manifest): boolean => {
   if (writer.pid <= 0) return false
   // Process numbers begin anew with the system, and are given out again within it.
   const begun = Date.now() - uptime() * 1000 + (startedAfterMs(writer.pid) ?? 0)
-  if (!(Date.parse(createdAt) >= begun - CLOCK_SLACK_MS)) return false
+  if (!(Date.parse(writer.since ?? createdAt) >= begun - CLOCK_SLACK_MS)) return false
   try {
     process.kill(writer.pid, 0)
     return true

@@ -21,7 +21,7 @@ import { ENGINE_GONE, EngineLine } from './engine-line.ts'
 import { interrupted, isOwn, readManifest, writeManifest, writerMayLive } from './manifest-file.ts'
 import { isMissing, problemText, StoreProblem } from './problem.ts'
 import { answerRun, parsedParams, RunBundle, runParams } from './run-bundle.ts'
-import { runTitle } from './run-title.ts'
+import { bundleTitle } from './run-title.ts'
 import { enumStatements } from './table-sql.ts'
 
 const PROGRESS_MS = 100
@@ -225,8 +225,9 @@ export class Store {
   #runRef(folder: string): RunRef {
     const id = this.#idFor(folder)
     try {
-      const { name, createdAt, status, config } = this.#manifest(folder)
-      return { id, name, createdAt, status, title: runTitle(config) }
+      const manifest = this.#manifest(folder)
+      const { name, createdAt, status } = manifest
+      return { id, name, createdAt, status, title: bundleTitle(manifest) }
     } catch (error) {
       const createdAt = statSync(folder, { throwIfNoEntry: false })?.mtime ?? new Date(0)
       return {

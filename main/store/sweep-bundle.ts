@@ -59,7 +59,8 @@ export class SweepBundle {
   }
 
   static async #open(folder: string, manifest: Manifest, prepare: () => void): Promise<SweepBundle> {
-    const running: Manifest = { ...manifest, status: 'running', writer: ownWriter() }
+    const writer = { ...ownWriter(), since: new Date().toISOString() }
+    const running: Manifest = { ...manifest, status: 'running', writer }
     const parts = await PartWriter.open(folder)
     try {
       prepare()

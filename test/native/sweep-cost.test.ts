@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import { engineConfig } from '../../app/run/engine-config.ts'
+import { attentionWork, stageBytes } from '../../app/sweep/cost.ts'
+import { expand, type SweepPoint } from '../../app/sweep/expand.ts'
+import { Meter } from '../../app/sweep/meter.ts'
+import { parseSweepConfig } from '../../app/sweep/parse.ts'
+import { STAGES, type Stage } from '../../app/trace/stages.ts'
+import { completeChunk } from '../../main/engine/chunks.ts'
+import { finish } from './engine.ts'
+
+const LISTS = {
+  base: {
+    model: { heads: 8, kvLoraRank: 64, ropeDim: 16, layers: 2, measuredLayers: 2 },
+    parallel: { tpSize: 4 },
+    cache: { pageSize: 8 },
+  },
+  mode: ['tp', 'dcp'],
+  dcp: [2, 4],
+  comm: ['ag_rs', 'a2a'],
+  kvDtype: ['fp32', 'bf16', 'fp8'],
+  qLen: [1, 2],
+  context: [320],
+  concurrency: [3],
+  steps: 3,
+  memory: { bytes: 1e12 },
+}
+
+const points = (): readonly SweepPoint[] => {
+  const parsed = parseSweepConfig(LISTS)
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.issues))
+  return expand(parsed.config, { device: 'cpu', memoryBytes: 1e12 }).points
+}
+
+/** Stages whose bytes depend on what is drawn or on which rank a token falls to, and are small. */
+const UNEVEN: readonly Stage[] = ['metadata', 'kv_append', 'neutralize']
+
+describe('the bytes and operations that the cost model counts', () => {
+  it.each(points().map((point) => [point.key, point] as const))(
+    'are those of the engine in %s',
+    async (_, point) => {
+      const { run } = point
+      const { chunks } = await finish(engineConfig(run, 'cpu'))
+      const meter = new Meter(run.parallel.dcpSize)
+      for (const chunk of chunks)
+        meter.add(completeChunk(chunk, { measuredLayers: 2, layers: 2, sharedDevice: false }))
+      const stages = meter.result()?.stages ?? {}
+      const work = attentionWork(run)
+      expect((stages.decode_attn?.bytes ?? 0) / work.bytes).toBeCloseTo(1, 1)
+      expect((stages.decode_attn?.flops ?? 0) / work.flops).toBeCloseTo(1, 1)
+      for (const stage of STAGES) {
+        const measured = stages[stage]
+        if (measured === undefined || measured.bytes === 0 || UNEVEN.includes(stage)) continue
+        if (stage === 'decode_attn' || stage === 'split_combine') continue
+        expect(stageBytes(stage, run) / measured.bytes, stage).toBeCloseTo(1, 6)
+      }
+    },
+  )
+})

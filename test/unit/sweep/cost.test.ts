@@ -1,0 +1,220 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { RunConfig } from '../../../app/run/config.ts'
+import { type Calibrated, calibrations, ratesOf } from '../../../app/sweep/calibrate.ts'
+import type { SweepConfigInput } from '../../../app/sweep/config.ts'
+import {
+  attentionWork,
+  commOf,
+  type Exchange,
+  LIMITS,
+  type Prediction,
+  predict,
+  type Rates,
+  ratesSchema,
+  stageBytes,
+} from '../../../app/sweep/cost.ts'
+import { STAGES, type Stage } from '../../../app/trace/stages.ts'
+import { H200, onePoint, pointsOf, RATES, single } from './sample.ts'
+
+const BETWEEN_GPUS: Exchange = { table: [] }
+
+const of = (run: RunConfig, exchange: Exchange = BETWEEN_GPUS, rates: Rates = RATES): Prediction => {
+  const prediction = predict(run, rates, exchange)
+  if (prediction === undefined) throw new Error('no prediction')
+  return prediction
+}
+
+const predicted = (over: SweepConfigInput = {}, exchange?: Exchange): Prediction =>
+  of(onePoint(single(over)).run, exchange)
+
+const sizes = fc.record({
+  dcp: fc.constantFrom(1, 2, 4, 8),
+  comm: fc.constantFrom('ag_rs' as const, 'a2a' as const),
+  context: fc.integer({ min: 1, max: 100_000 }),
+  concurrency: fc.integer({ min: 1, max: 64 }),
+  qLen: fc.integer({ min: 1, max: 2 }),
+})
+
+type Size = typeof sizes extends fc.Arbitrary<infer T> ? T : never
+
+const lists = ({ dcp, comm, context, concurrency, qLen }: Size): SweepConfigInput =>
+  single({
+    dcp: [dcp],
+    comm: [comm],
+    context: [context],
+    concurrency: [concurrency],
+    qLen: [qLen],
+    memory: { bytes: 1e15, weightBytes: 0 },
+  })
+
+describe('the cost model', () => {
+  it('divides every step into its parts, of which the largest is the limit', () => {
+    fc.assert(
+      fc.property(sizes, fc.boolean(), (size, local) => {
+        const { run, batch } = onePoint(lists(size))
+        const { partsMs, stepMs, limit, tokensPerSecond, attnMs, commMs } = of(
+          run,
+          local ? 'local' : BETWEEN_GPUS,
+        )
+        const parts = LIMITS.map((name) => partsMs[name])
+        expect(parts.reduce((a, b) => a + b)).toBeCloseTo(stepMs, 9)
+        expect(partsMs[limit]).toBe(Math.max(...parts))
+        expect(tokensPerSecond).toBeCloseTo((batch * size.qLen) / (stepMs / 1e3), 6)
+        expect(commMs).toBeCloseTo(partsMs.transport, 9)
+        expect(attnMs).toBeLessThanOrEqual(stepMs)
+      }),
+    )
+  })
+
+  it('takes no less for longer contexts or more requests', () => {
+    fc.assert(
+      fc.property(sizes, (size) => {
+        const step = (over: Partial<Size>): number => of(onePoint(lists({ ...size, ...over })).run).stepMs
+        expect(step({ context: size.context * 2 })).toBeGreaterThanOrEqual(step({}))
+        expect(step({ concurrency: size.concurrency * 2 })).toBeGreaterThanOrEqual(step({}))
+      }),
+    )
+  })
+
+  it('lets DCP divide the bytes that a rank reads, and leaves its operations', () => {
+    const one = attentionWork(onePoint(single({ dcp: [1] })).run)
+    const eight = attentionWork(onePoint(single({ dcp: [8] })).run)
+    expect(eight.bytes).toBeCloseTo(one.bytes / 8, 6)
+    expect(eight.flops).toBeCloseTo(one.flops, 0)
+  })
+
+  it('has 16 heads bound by memory and 128 by the matrix units, as a roofline says', () => {
+    const long = { context: [131_072], concurrency: [16], memory: { bytes: 1e15, weightBytes: 0 } }
+    expect(predicted({ ...long, dcp: [1] }).limit).toBe('hbm')
+    expect(predicted({ ...long, dcp: [8] }).limit).toBe('matrix')
+    expect(predicted({ context: [64], concurrency: [1], dcp: [1] }).limit).toBe('launch')
+  })
+
+  it('loses by DCP where contexts are short and wins where they are long', () => {
+    const gain = (context: number): number => {
+      const lists = { context: [context], concurrency: [8], memory: { bytes: 1e15, weightBytes: 0 } }
+      return predicted(lists).tokensPerSecond / predicted({ ...lists, mode: ['tp'] }).tokensPerSecond
+    }
+    expect(gain(512)).toBeLessThan(1)
+    expect(gain(262_144)).toBeGreaterThan(2)
+  })
+
+  it('prices the exchange by the copies of the device, a table, or the model, and says which', () => {
+    const table = (['all_gather', 'all_to_all'] as const).map((collective) => ({
+      collective,
+      ranks: 8,
+      bytes: 1_000_000_000,
+      us: 1000,
+    }))
+    expect(predicted({}, 'local').transport).toBe('local')
+    expect(predicted({}, BETWEEN_GPUS).transport).toBe('model')
+    expect(predicted({}, { table }).transport).toBe('table')
+    expect(predicted({ comm: ['ag_rs'] }, { table }).transport).toBe('model')
+    expect(predicted({ mode: ['tp'] }, { table }).transport).toBe('table')
+    expect(predicted({}, 'local').stepMs).not.toBe(predicted({}, BETWEEN_GPUS).stepMs)
+  })
+
+  it('foretells sizes that the rates were not measured with', () => {
+    const base = {
+      model: { preset: 'deepseek-v3' as const },
+      parallel: { tpSize: 32 },
+      engine: { device: 'cuda' as const },
+    }
+    const wide = predicted({ base, dcp: [32], context: [1_000_000] })
+    expect(wide.stepMs).toBeLessThan(predicted({ base, dcp: [4], context: [1_000_000] }).stepMs)
+  })
+
+  it('counts only the keys that sparse attention chose', () => {
+    const base = { ...single().base, workload: { topk: 2048 } }
+    const work = attentionWork(onePoint(single({ base })).run)
+    expect(work.bytes).toBeCloseTo((4 * 2048 * 1152) / 8, 6)
+  })
+
+  it('gathers no queries that are replicated', () => {
+    const base = { ...single().base, parallel: { tpSize: 8, replicateQ: true } }
+    expect(predicted({ base }).commMs).toBeLessThan(predicted({}).commMs)
+  })
+
+  it('says nothing of a KV type or a transport without rates', () => {
+    const { run } = onePoint(single({ kvDtype: ['fp8'] }))
+    expect(predict(run, RATES, 'local')).toBeUndefined()
+    expect(predict(onePoint(single()).run, { ...RATES, stages: {} }, 'local')).toBeUndefined()
+  })
+})
+
+/** A device that does exactly what `rates` say. */
+const device =
+  (rates: Rates) =>
+  (run: RunConfig): Calibrated['meter'] => {
+    const attention = rates.attention[run.cache.kvDtype]
+    const stages = rates.stages[commOf(run)] ?? {}
+    if (attention === undefined) throw new Error('no rates')
+    const work = attentionWork(run)
+    const us =
+      attention.us + 1e6 * Math.max(work.bytes / attention.bytesPerS, work.flops / attention.flopsPerS)
+    const meters = STAGES.flatMap((stage): [Stage, { us: number; bytes: number; flops: number }][] => {
+      if (stage === 'decode_attn') return [[stage, { us, ...work }]]
+      const own = stages[stage]
+      if (own === undefined) return []
+      const bytes = stageBytes(stage, run)
+      const fixed = own.us + own.usPerRank * (run.parallel.dcpSize - 1)
+      return [[stage, { us: fixed + (bytes * own.nsPerByte) / 1e3, bytes, flops: 0 }]]
+    })
+    return {
+      steps: 8,
+      tokensPerSecond: 1,
+      provenance: 'measured',
+      stepMs: { p50: 1, p95: 1 },
+      attnMs: 1,
+      commMs: 0,
+      waitMs: 0,
+      stages: Object.fromEntries(meters),
+    }
+  }
+
+describe('calibration', () => {
+  const input = single({ mode: ['tp', 'dcp'], dcp: [2, 8], comm: ['ag_rs', 'a2a'] })
+  const runs = calibrations(pointsOf(input), 'cuda')
+  const rates = ratesOf(
+    runs.map((one) => ({ ...one, meter: device(RATES)(one.run) })),
+    'cuda',
+  )
+
+  it('finds the rates of a device that keeps to the model', () => {
+    expect(ratesSchema.parse(rates)).toEqual(rates)
+    const found = rates.attention.bf16
+    // The fixed time is measured with a few keys, and counts them.
+    expect((found?.us ?? 0) / 12).toBeCloseTo(1, 1)
+    expect((found?.bytesPerS ?? 0) / 4.3e12).toBeCloseTo(1, 2)
+    expect((found?.flopsPerS ?? 0) / 6e14).toBeCloseTo(1, 2)
+    for (const comm of ['none', 'ag_rs', 'a2a'] as const)
+      for (const [stage, own] of Object.entries(RATES.stages[comm] ?? {})) {
+        const got = rates.stages[comm]?.[stage as Stage]
+        expect(got?.us, `${comm} ${stage}`).toBeCloseTo(own.us, 6)
+        expect(got?.usPerRank, `${comm} ${stage}`).toBeCloseTo(own.usPerRank, 6)
+        expect(got?.nsPerByte, `${comm} ${stage}`).toBeCloseTo(own.nsPerByte, 6)
+      }
+  })
+
+  it('then foretells every point of that device within a percent or two', () => {
+    for (const { run } of pointsOf(input))
+      expect(of(run, 'local', rates).stepMs / of(run, 'local').stepMs).toBeCloseTo(1, 1)
+  })
+
+  it('needs few runs, each of which the engine takes', () => {
+    expect(runs.length).toBe(3 + 2 + 3 + 3)
+    for (const { run } of runs) expect(run.workload.requests[0]?.count).toBeLessThanOrEqual(64)
+  })
+
+  it('leaves out what could not be measured', () => {
+    const some = runs.filter(({ kind, run }) => kind === 'stages' && commOf(run) === 'none')
+    const found = ratesOf(
+      some.map((one) => ({ ...one, meter: device(RATES)(one.run) })),
+      'cuda',
+    )
+    expect(found.attention).toEqual({})
+    expect(Object.keys(found.stages)).toEqual(['none'])
+    expect(predict(onePoint(single(), H200).run, found, 'local')).toBeUndefined()
+  })
+})
