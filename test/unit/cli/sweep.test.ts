@@ -1,0 +1,334 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import {
+  childrenOf,
+  configFile,
+  dcpscope,
+  freshFolder,
+  isAlive,
+  manifestOf,
+  query,
+  type Running,
+  start,
+} from './dcpscope.ts'
+
+const newBundle = (): string => join(freshFolder(), 'sweep.dcp')
+
+const BASE = { model: { heads: 8, kvLoraRank: 64, ropeDim: 16, layers: 2 }, parallel: { tpSize: 2 } }
+
+/** Two ranks, 2 x 2 batches with the baseline and two transports: 12 points. */
+const small = (over: object = {}): object => ({
+  base: BASE,
+  dcp: [2],
+  context: [64, 300],
+  concurrency: [1, 3],
+  repeats: 2,
+  steps: 2,
+  warmup: 1,
+  memory: { bytes: 1e12 },
+  ...over,
+})
+
+/** The same, of which every repeat takes a second or so. */
+const slow = (over: object = {}): object => small({ steps: 10_000, ...over })
+
+const parts = (bundle: string): string[] => {
+  const folder = join(bundle, 'points')
+  return existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.parquet')) : []
+}
+
+/** Resolves when the sweep has written more parts than `before`, which takes it a measured point or two. */
+const measuring = async (bundle: string, running: Running, before = 1): Promise<void> => {
+  while (parts(bundle).length <= before) {
+    if (running.child.exitCode !== null)
+      throw new Error(`the sweep ended early: ${(await running.outcome).stderr}`)
+    await new Promise((next) => setTimeout(next, 50))
+  }
+}
+
+interface Row {
+  readonly key: string
+  readonly repeat: number
+  readonly rate: number
+}
+
+const measuredRows = async (bundle: string): Promise<Row[]> => {
+  const rows = await query(
+    bundle,
+    `select key, repeat, tokens_per_s as rate from points where provenance <> 'predicted' order by all`,
+  )
+  if (!Array.isArray(rows)) throw new Error('no rows')
+  return rows
+}
+
+const demandEachOnce = (rows: readonly Row[], points: number, repeats: number): void => {
+  expect(new Set(rows.map(({ key, repeat }) => `${key} ${repeat}`)).size).toBe(rows.length)
+  expect(rows.length).toBe(points * repeats)
+}
+
+describe('dcpscope sweep', () => {
+  it('measures every point, predicts it, and prints one JSON document', async () => {
+    const bundle = newBundle()
+    const { code, stdout, stderr } = await dcpscope(['sweep', configFile(small()), '--out', bundle, '--json'])
+    expect([code, stderr]).toEqual([0, ''])
+    const summary = JSON.parse(stdout)
+    expect(summary).toMatchObject({
+      bundle,
+      status: 'complete',
+      device: 'cpu',
+      points: 12,
+      measured: 12,
+      missing: [],
+      leftOut: [],
+    })
+    expect(summary.modelError.points).toBe(12)
+    expect(summary.groups).toHaveLength(1)
+    expect(summary.groups[0]).toMatchObject({ world: 2, predicted: false, transport: 'local' })
+    expect(summary.groups[0].cells).toHaveLength(4)
+    expect(summary.published[0].provenance).toBe('published')
+    expect(summary.rates.attention.bf16.bytesPerS).toBeGreaterThan(0)
+    expect(manifestOf(bundle)).toMatchObject({ status: 'complete', sweep: { device: 'cpu', missing: [] } })
+    demandEachOnce(await measuredRows(bundle), 12, 2)
+    const joined = await query(
+      bundle,
+      `select count(*)::int as n, bool_and(p.step_ms_p50 > 0 and m.step_ms_p50 > 0) as both
+       from points m join points p using (key, transport)
+       where p.provenance = 'predicted' and m.provenance <> 'predicted'`,
+    )
+    expect(joined).toEqual([{ n: 24, both: true }])
+  })
+
+  it('says in words what it found, and says it again without measuring anything', async () => {
+    const bundle = newBundle()
+    const args = ['sweep', configFile(small({ context: [64], concurrency: [1] })), '--out', bundle]
+    const first = await dcpscope(args)
+    expect(first.code).toBe(0)
+    expect(first.stdout).toMatch(/points +3 of 3 measured/)
+    expect(first.stdout).toMatch(/cost model +predicted over measured step: median \d/)
+    expect(first.stdout).toMatch(/context 64: dcp pays (from concurrency 1|at no concurrency)/)
+    expect(first.stdout).toMatch(/limited by/)
+    const written = statSync(join(bundle, 'run.json')).mtimeMs
+    const again = await dcpscope(['sweep', '--out', bundle])
+    expect(again).toEqual(first)
+    expect(statSync(join(bundle, 'run.json')).mtimeMs).toBe(written)
+  })
+
+  it('without arguments measures the tiny sweep into the runs folder', async () => {
+    const data = freshFolder()
+    const { code, stdout } = await dcpscope(['sweep', '--max-minutes', '0.001'], { data })
+    expect(code).toBe(0)
+    const [name] = readdirSync(join(data, 'dcpscope', 'runs'))
+    expect(name).toMatch(/^\d{4}-\d\d-\d\d-\d{6}-sweep-tiny\.dcp$/)
+    expect(stdout).toContain(`dcpscope sweep --out ${join(data, 'dcpscope', 'runs', name ?? '')}`)
+  })
+
+  it('in slices comes to its end, one point at least in each', async () => {
+    const bundle = newBundle()
+    const file = configFile(small({ context: [64], concurrency: [1], comm: ['a2a'] }))
+    const counts: number[] = []
+    for (let slice = 0; slice < 4; slice++) {
+      const { code, stdout } = await dcpscope([
+        'sweep',
+        file,
+        '--out',
+        bundle,
+        '--max-minutes',
+        '1e-6',
+        '--json',
+      ])
+      expect(code).toBe(0)
+      counts.push((await measuredRows(bundle)).length)
+      expect(JSON.parse(stdout).status).toBe(slice < 3 ? 'stopped' : 'complete')
+    }
+    expect(counts).toEqual([1, 2, 3, 4])
+  })
+
+  it('leaves out what makes no run, with the reason, and measures the rest', async () => {
+    const file = configFile(small({ dcp: [2, 3], context: [64], concurrency: [1] }))
+    const { code, stdout } = await dcpscope(['sweep', file, '--out', newBundle(), '--json'])
+    expect(code).toBe(0)
+    const { points, measured, leftOut } = JSON.parse(stdout)
+    expect([points, measured]).toEqual([3, 3])
+    expect(leftOut).toEqual(
+      ['ag_rs', 'a2a'].map((comm) => ({
+        key: `dcp3-${comm}-bf16-q1-c64-n1`,
+        reason: 'parallel.dcpSize: must divide tpSize (2), got 3',
+      })),
+    )
+  })
+
+  it('gives the rate at capacity above it, measured once, and marks it', async () => {
+    const bundle = newBundle()
+    // 160 bytes a token and layer, two layers: 640 tokens a rank.
+    const memory = { bytes: 640 * 320, utilisation: 1, weightBytes: 0 }
+    const file = configFile(small({ memory, context: [300], concurrency: [1, 16], comm: ['a2a'] }))
+    const { code } = await dcpscope(['sweep', file, '--out', bundle])
+    expect(code).toBe(0)
+    const rows = await query(
+      bundle,
+      `select mode, concurrency, batch, capacity_limited, kv_capacity_tokens as pool, count(distinct tokens_per_s)::int as n
+       from points where repeat = 0 group by all order by all`,
+    )
+    expect(rows).toEqual([
+      { mode: 'dcp', concurrency: 1, batch: 1, capacity_limited: false, pool: 1280, n: 1 },
+      { mode: 'dcp', concurrency: 16, batch: 4, capacity_limited: true, pool: 1280, n: 1 },
+      { mode: 'tp', concurrency: 1, batch: 1, capacity_limited: false, pool: 640, n: 1 },
+      { mode: 'tp', concurrency: 16, batch: 2, capacity_limited: true, pool: 640, n: 1 },
+    ])
+  })
+
+  it('skips what the machine cannot hold, says so, and measures the rest', async () => {
+    const file = configFile(
+      small({ context: [64, 16_777_216], concurrency: [1, 4096], mode: ['tp'], memory: { bytes: 1e15 } }),
+    )
+    const { code, stdout, stderr } = await dcpscope(['sweep', file, '--out', newBundle()])
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toMatch(/points +\d of 4 measured/)
+    expect(stdout).toMatch(/not held +tp-bf16-q1-c16777216-n4096: the run needs \d[^\n]* available /)
+  })
+})
+
+describe('a sweep that ends early', () => {
+  it('by Ctrl-C keeps what it measured, exits with 130 and goes on with the same folder', async () => {
+    const bundle = newBundle()
+    const file = configFile(slow({ context: [64], concurrency: [1] }))
+    const running = start(['sweep', file, '--out', bundle])
+    await measuring(bundle, running)
+    running.child.kill('SIGINT')
+    const { code, stdout } = await running.outcome
+    expect(code).toBe(130)
+    expect(stdout).toMatch(/go on +\d+ [smin]+ left: dcpscope sweep --out /)
+    expect(manifestOf(bundle).status).toBe('stopped')
+    const kept = await measuredRows(bundle)
+    expect(kept.length).toBeGreaterThan(0)
+    expect((await dcpscope(['sweep', file, '--out', bundle])).code).toBe(0)
+    expect(manifestOf(bundle).status).toBe('complete')
+    const all = await measuredRows(bundle)
+    demandEachOnce(all, 3, 2)
+    expect(all).toEqual(expect.arrayContaining(kept))
+  })
+
+  it('by SIGKILL loses at most its last second, and goes on from the folder alone', async () => {
+    const bundle = newBundle()
+    const running = start(['sweep', configFile(slow({ context: [64], concurrency: [1] })), '--out', bundle])
+    await measuring(bundle, running)
+    const children = childrenOf(running.pid)
+    running.child.kill('SIGKILL')
+    await running.outcome
+    const kept = await measuredRows(bundle)
+    expect(kept.length).toBeGreaterThan(0)
+    const { code } = await dcpscope(['sweep', '--out', bundle])
+    expect(code).toBe(0)
+    const all = await measuredRows(bundle)
+    demandEachOnce(all, 3, 2)
+    expect(all).toEqual(expect.arrayContaining(kept))
+    expect(children.filter(isAlive)).toEqual([])
+  })
+
+  it('whose engine dies loses that point alone, exits with 3, and measures it the next time', async () => {
+    const bundle = newBundle()
+    const file = configFile(slow({ context: [64], concurrency: [1] }))
+    const running = start(['sweep', file, '--out', bundle])
+    await measuring(bundle, running)
+    const [engine] = childrenOf(running.pid)
+    if (engine === undefined) throw new Error('no engine')
+    process.kill(engine, 'SIGKILL')
+    const { code, stderr, stdout } = await running.outcome
+    expect(code).toBe(3)
+    expect(stderr).toMatch(/^dcpscope: the engine failed in [\w-]+: the engine process died \(SIGKILL\)\n$/)
+    expect(stdout).toMatch(/points +2 of 3 measured/)
+    expect(manifestOf(bundle).sweep?.missing).toMatchObject([{ why: 'failed' }])
+    const { code: next } = await dcpscope(['sweep', file, '--out', bundle])
+    expect(next).toBe(0)
+    expect(manifestOf(bundle).sweep?.missing).toEqual([])
+    demandEachOnce(await measuredRows(bundle), 3, 2)
+  })
+
+  it('by Ctrl-C before its first point writes nothing', async () => {
+    const bundle = newBundle()
+    const running = start(['sweep', configFile(slow()), '--out', bundle])
+    while (childrenOf(running.pid).length === 0) await new Promise((next) => setTimeout(next, 5))
+    running.child.kill('SIGINT')
+    const { code, stdout, stderr } = await running.outcome
+    expect([code, stdout]).toEqual([130, ''])
+    expect(stderr).toBe('dcpscope: the sweep was stopped before it began; nothing was written\n')
+    expect(existsSync(bundle)).toBe(false)
+  })
+
+  it('is not measured by two at once', async () => {
+    const bundle = newBundle()
+    const file = configFile(slow())
+    const running = start(['sweep', file, '--out', bundle])
+    await measuring(bundle, running)
+    const { code, stderr } = await dcpscope(['sweep', file, '--out', bundle])
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/^dcpscope: --out: the sweep is being measured by process \d+ of [^\n]+\n$/)
+    running.child.kill('SIGINT')
+    expect((await running.outcome).code).toBe(130)
+  })
+})
+
+describe('bad input of a sweep is refused in one line', () => {
+  it.each([
+    [{ contexts: [1] }, /contexts: is not a known key/],
+    [
+      { context: [0], dcp: [65] },
+      /dcp\[0\]: must be at most 64, got 65; context\[0\]: must be at least 1, got 0/,
+    ],
+    [{ base: { parallel: { comm: 'a2a' } } }, /base\.parallel\.comm: is given by comm of the sweep/],
+    [
+      { base: { engine: { device: 'cpu', graph: true } } },
+      /base\.engine\.graph: needs a GPU, and this run would use the CPU/,
+    ],
+  ])('%j', async (config, expected) => {
+    const bundle = newBundle()
+    const { code, stdout, stderr } = await dcpscope(['sweep', configFile(config), '--out', bundle])
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toMatch(/^dcpscope: [^\n]+\n$/)
+    expect(stderr).toMatch(expected)
+    expect(existsSync(bundle)).toBe(false)
+  })
+
+  it.each([
+    [['--max-minutes', '0'], '--max-minutes: must be a number above 0, got "0"'],
+    [['--max-minutes', 'ten'], '--max-minutes: must be a number above 0, got "ten"'],
+    [['--device', 'tpu'], 'base.engine.device: must be auto or cpu or cuda, got "tpu"'],
+    [['--preset', 'gpt'], '--preset: must be tiny or deepseek-v2-lite or deepseek-v3 or kimi-k2, got "gpt"'],
+    [['nowhere.json'], 'nowhere.json: there is no such file'],
+  ])('%j', async (args, expected) => {
+    const { code, stderr } = await dcpscope(['sweep', ...args, '--out', newBundle()])
+    expect([code, stderr]).toEqual([2, `dcpscope: ${expected}\n`])
+  })
+
+  it('a sweep of which no point can be measured', async () => {
+    const { code, stderr } = await dcpscope(['sweep', configFile(small({ mode: ['dcp'], dcp: [3] }))])
+    expect(code).toBe(2)
+    expect(stderr).toBe(
+      'dcpscope: no point of the sweep can be measured: dcp3-ag_rs-bf16-q1-c64-n1: parallel.dcpSize: must divide tpSize (2), got 3\n',
+    )
+  })
+
+  it('a folder that holds something else, or a sweep of another configuration, which stays as it is', async () => {
+    const bundle = newBundle()
+    const file = configFile(small({ context: [64], concurrency: [1], mode: ['tp'] }))
+    expect((await dcpscope(['sweep', file, '--out', bundle])).code).toBe(0)
+    const before = readFileSync(join(bundle, 'run.json'), 'utf8')
+    const other = configFile(small({ context: [65], concurrency: [1], mode: ['tp'], repeats: 3 }))
+    const { code, stderr } = await dcpscope(['sweep', other, '--out', bundle])
+    expect([code, stderr]).toEqual([
+      2,
+      `dcpscope: --out: ${bundle} holds a sweep of another configuration (context, repeats)\n`,
+    ])
+    expect(readFileSync(join(bundle, 'run.json'), 'utf8')).toBe(before)
+    const full = freshFolder()
+    mkdirSync(join(full, 'x'))
+    expect((await dcpscope(['sweep', file, '--out', full])).stderr).toBe(
+      `dcpscope: --out: ${full} is not empty\n`,
+    )
+    writeFileSync(join(full, 'run.json'), '{')
+    expect((await dcpscope(['sweep', file, '--out', full])).stderr).toBe(
+      `dcpscope: --out: the bundle is damaged: its run.json is truncated or not JSON: ${full}\n`,
+    )
+  })
+})
