@@ -15,6 +15,8 @@ import {
  */
 
 const MAX_LIST = 64
+/** Combinations of all lists. */
+export const MAX_POINTS = 20_000
 
 const list = <T extends z.ZodType>(entry: T) => z.array(entry).min(1).max(MAX_LIST)
 
@@ -49,7 +51,7 @@ const timing = z.strictObject({
   collective: field(z.enum(COLLECTIVES), 'Collective', 'What was timed.'),
   ranks: field(count(2, 1024), 'Ranks', 'Ranks of the group.', 'ranks'),
   bytes: field(count(0, 2 ** 40), 'Bytes', 'Bytes that one rank receives from all others together.', 'bytes'),
-  us: field(z.number().positive().max(1e9), 'Time', 'From the last entry to the end.', 'us'),
+  us: field(z.number().positive().max(1_000_000), 'Time', 'From the last entry to the end.', 'us'),
 })
 export type CollectiveTiming = z.output<typeof timing>
 

@@ -1,7 +1,7 @@
 import { MAX_Q_LEN, type PresetName, type RunConfig } from '../run/config.ts'
 import { type ConfigIssue, isRecord, issuesOf, merged, parseRunConfig, ruleText } from '../run/parse.ts'
 import { unsupported } from '../run/support.ts'
-import { type SweepConfig, sweepConfigSchema } from './config.ts'
+import { MAX_POINTS, type SweepConfig, sweepConfigSchema } from './config.ts'
 import { SWEEP_PRESETS } from './presets.ts'
 
 export type ParsedSweep = { ok: true; config: SweepConfig } | { ok: false; issues: readonly ConfigIssue[] }
@@ -66,6 +66,14 @@ const repeated = (config: SweepConfig): ConfigIssue[] =>
     return twice === undefined ? [] : [{ path, message: `must name every value once, got ${twice} twice` }]
   })
 
+const tooMany = ({ mode, dcp, comm, kvDtype, qLen, context, concurrency }: SweepConfig): ConfigIssue[] => {
+  const ranks = Number(mode.includes('tp')) + Number(mode.includes('dcp')) * dcp.length * comm.length
+  const points = ranks * kvDtype.length * qLen.length * context.length * concurrency.length
+  return points <= MAX_POINTS
+    ? []
+    : [{ path: '', message: `the lists must have at most ${MAX_POINTS} combinations, got ${points}` }]
+}
+
 /** A step accepts no more tokens than it queries, whichever query length a point has. */
 const acceptedIssues = (base: RunConfig, { qLen }: SweepConfig): ConfigIssue[] => {
   const accepted = base.workload.acceptedPerStep
@@ -87,7 +95,6 @@ const acceptedIssues = (base: RunConfig, { qLen }: SweepConfig): ConfigIssue[] =
 export const parseSweepConfig = (input: unknown, preset?: PresetName): ParsedSweep => {
   if (!isRecord(input)) return { ok: false, issues: [{ path: '', message: 'must be an object' }] }
   const found = misplaced(input.base)
-  if (found.length > 0) return { ok: false, issues: found }
   const whole = merged(preset === undefined ? {} : SWEEP_PRESETS[preset], input)
   const rest = isRecord(whole) ? whole : {}
   const base = parseBase(rest)
@@ -95,11 +102,16 @@ export const parseSweepConfig = (input: unknown, preset?: PresetName): ParsedSwe
     { ...rest, base: base.ok ? base.config : {} },
     { error: ruleText },
   )
-  const issues = [...(base.ok ? [] : within(base.issues)), ...(parsed.success ? [] : issuesOf(parsed.error))]
-  if (!base.ok || !parsed.success) return { ok: false, issues }
+  const issues = [
+    ...found,
+    ...(base.ok ? [] : within(base.issues)),
+    ...(parsed.success ? [] : issuesOf(parsed.error)),
+  ]
+  if (!base.ok || !parsed.success || issues.length > 0) return { ok: false, issues }
   const rules = [
     ...within(unsupported(base.config)),
     ...repeated(parsed.data),
+    ...tooMany(parsed.data),
     ...acceptedIssues(base.config, parsed.data),
   ]
   return rules.length > 0 ? { ok: false, issues: rules } : { ok: true, config: parsed.data }

@@ -167,7 +167,7 @@ const copySources = (folder) => {
   copyTree('native', join(folder, 'native'), /\.(cpp|h|cu|cuh|cmake|md)$|^CMakeLists\.txt$/)
   mkdirSync(join(folder, 'test/bench'), { recursive: true })
   for (const file of GPU_BENCH) copyFileSync(join(ROOT, 'test/bench', file), join(folder, 'test/bench', file))
-  copyFileSync(join(ROOT, 'docs/config.md'), join(folder, 'config.md'))
+  for (const page of ['config.md', 'sweep.md']) copyFileSync(join(ROOT, 'docs', page), join(folder, page))
   copyFileSync(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'))
 }
 

@@ -30,8 +30,9 @@ const small = (over: object = {}): object => ({
   ...over,
 })
 
-/** The same, of which every repeat takes a second or so. */
-const slow = (over: object = {}): object => small({ steps: 10_000, ...over })
+/** One batch of three points, with more repeats than any test waits for. */
+const endless = (): string =>
+  configFile(small({ context: [64], concurrency: [1], repeats: 100, steps: 1000 }))
 
 const parts = (bundle: string): string[] => {
   const folder = join(bundle, 'points')
@@ -62,10 +63,8 @@ const measuredRows = async (bundle: string): Promise<Row[]> => {
   return rows
 }
 
-const demandEachOnce = (rows: readonly Row[], points: number, repeats: number): void => {
+const demandDistinct = (rows: readonly Row[]): void =>
   expect(new Set(rows.map(({ key, repeat }) => `${key} ${repeat}`)).size).toBe(rows.length)
-  expect(rows.length).toBe(points * repeats)
-}
 
 describe('dcpscope sweep', () => {
   it('measures every point, predicts it, and prints one JSON document', async () => {
@@ -89,7 +88,9 @@ describe('dcpscope sweep', () => {
     expect(summary.published[0].provenance).toBe('published')
     expect(summary.rates.attention.bf16.bytesPerS).toBeGreaterThan(0)
     expect(manifestOf(bundle)).toMatchObject({ status: 'complete', sweep: { device: 'cpu', missing: [] } })
-    demandEachOnce(await measuredRows(bundle), 12, 2)
+    const rows = await measuredRows(bundle)
+    expect(rows).toHaveLength(12 * 2)
+    demandDistinct(rows)
     const joined = await query(
       bundle,
       `select count(*)::int as n, bool_and(p.step_ms_p50 > 0 and m.step_ms_p50 > 0) as both
@@ -180,74 +181,80 @@ describe('dcpscope sweep', () => {
 
   it('skips what the machine cannot hold, says so, and measures the rest', async () => {
     const file = configFile(
-      small({ context: [64, 16_777_216], concurrency: [1, 4096], mode: ['tp'], memory: { bytes: 1e15 } }),
+      small({ context: [1, 16_777_216], concurrency: [4096], mode: ['tp'], memory: { bytes: 1e15 } }),
     )
     const { code, stdout, stderr } = await dcpscope(['sweep', file, '--out', newBundle()])
     expect([code, stderr]).toEqual([0, ''])
-    expect(stdout).toMatch(/points +\d of 4 measured/)
+    expect(stdout).toMatch(/points +1 of 2 measured/)
     expect(stdout).toMatch(/not held +tp-bf16-q1-c16777216-n4096: the run needs \d[^\n]* available /)
   })
 })
 
+/** One repeat more. */
+const slice = (...args: string[]) => dcpscope(['sweep', ...args, '--max-minutes', '1e-6'])
+
+const demandGoesOn = async (bundle: string, kept: readonly Row[]): Promise<void> => {
+  const all = await measuredRows(bundle)
+  expect(all.length).toBe(kept.length + 1)
+  expect(all).toEqual(expect.arrayContaining([...kept]))
+  demandDistinct(all)
+}
+
 describe('a sweep that ends early', () => {
   it('by Ctrl-C keeps what it measured, exits with 130 and goes on with the same folder', async () => {
     const bundle = newBundle()
-    const file = configFile(slow({ context: [64], concurrency: [1] }))
+    const file = endless()
     const running = start(['sweep', file, '--out', bundle])
     await measuring(bundle, running)
     running.child.kill('SIGINT')
     const { code, stdout } = await running.outcome
     expect(code).toBe(130)
-    expect(stdout).toMatch(/go on +\d+ [smin]+ left: dcpscope sweep --out /)
+    expect(stdout).toMatch(/go on +[\d.]+ (s|min|h) left: dcpscope sweep --out /)
     expect(manifestOf(bundle).status).toBe('stopped')
     const kept = await measuredRows(bundle)
     expect(kept.length).toBeGreaterThan(0)
-    expect((await dcpscope(['sweep', file, '--out', bundle])).code).toBe(0)
-    expect(manifestOf(bundle).status).toBe('complete')
-    const all = await measuredRows(bundle)
-    demandEachOnce(all, 3, 2)
-    expect(all).toEqual(expect.arrayContaining(kept))
+    expect((await slice(file, '--out', bundle)).code).toBe(0)
+    await demandGoesOn(bundle, kept)
   })
 
   it('by SIGKILL loses at most its last second, and goes on from the folder alone', async () => {
     const bundle = newBundle()
-    const running = start(['sweep', configFile(slow({ context: [64], concurrency: [1] })), '--out', bundle])
+    const running = start(['sweep', endless(), '--out', bundle])
     await measuring(bundle, running)
     const children = childrenOf(running.pid)
     running.child.kill('SIGKILL')
     await running.outcome
     const kept = await measuredRows(bundle)
     expect(kept.length).toBeGreaterThan(0)
-    const { code } = await dcpscope(['sweep', '--out', bundle])
-    expect(code).toBe(0)
-    const all = await measuredRows(bundle)
-    demandEachOnce(all, 3, 2)
-    expect(all).toEqual(expect.arrayContaining(kept))
-    expect(children.filter(isAlive)).toEqual([])
+    expect((await slice('--out', bundle)).code).toBe(0)
+    await demandGoesOn(bundle, kept)
+    await expect.poll(() => children.filter(isAlive), { timeout: 10_000 }).toEqual([])
   })
 
-  it('whose engine dies loses that point alone, exits with 3, and measures it the next time', async () => {
+  it('in a point whose engine dies loses that one alone, exits with 3, and measures it the next time', async () => {
     const bundle = newBundle()
-    const file = configFile(slow({ context: [64], concurrency: [1] }))
+    const lists = { context: [64], concurrency: [1], comm: ['a2a'], repeats: 1, steps: 5000 }
+    const file = configFile(small(lists))
     const running = start(['sweep', file, '--out', bundle])
-    await measuring(bundle, running)
+    while (!existsSync(join(bundle, 'run.json'))) await new Promise((next) => setTimeout(next, 10))
     const [engine] = childrenOf(running.pid)
     if (engine === undefined) throw new Error('no engine')
     process.kill(engine, 'SIGKILL')
     const { code, stderr, stdout } = await running.outcome
     expect(code).toBe(3)
     expect(stderr).toMatch(/^dcpscope: the engine failed in [\w-]+: the engine process died \(SIGKILL\)\n$/)
-    expect(stdout).toMatch(/points +2 of 3 measured/)
+    expect(stdout).toMatch(/points +1 of 2 measured/)
     expect(manifestOf(bundle).sweep?.missing).toMatchObject([{ why: 'failed' }])
-    const { code: next } = await dcpscope(['sweep', file, '--out', bundle])
-    expect(next).toBe(0)
-    expect(manifestOf(bundle).sweep?.missing).toEqual([])
-    demandEachOnce(await measuredRows(bundle), 3, 2)
+    expect((await dcpscope(['sweep', file, '--out', bundle])).code).toBe(0)
+    expect(manifestOf(bundle)).toMatchObject({ status: 'complete', sweep: { missing: [] } })
+    const rows = await measuredRows(bundle)
+    expect(rows).toHaveLength(2)
+    demandDistinct(rows)
   })
 
   it('by Ctrl-C before its first point writes nothing', async () => {
     const bundle = newBundle()
-    const running = start(['sweep', configFile(slow()), '--out', bundle])
+    const running = start(['sweep', endless(), '--out', bundle])
     while (childrenOf(running.pid).length === 0) await new Promise((next) => setTimeout(next, 5))
     running.child.kill('SIGINT')
     const { code, stdout, stderr } = await running.outcome
@@ -258,7 +265,7 @@ describe('a sweep that ends early', () => {
 
   it('is not measured by two at once', async () => {
     const bundle = newBundle()
-    const file = configFile(slow())
+    const file = endless()
     const running = start(['sweep', file, '--out', bundle])
     await measuring(bundle, running)
     const { code, stderr } = await dcpscope(['sweep', file, '--out', bundle])
@@ -276,7 +283,10 @@ describe('bad input of a sweep is refused in one line', () => {
       { context: [0], dcp: [65] },
       /dcp\[0\]: must be at most 64, got 65; context\[0\]: must be at least 1, got 0/,
     ],
-    [{ base: { parallel: { comm: 'a2a' } } }, /base\.parallel\.comm: is given by comm of the sweep/],
+    [
+      { base: { parallel: { comm: 'a2a' } }, steps: 0 },
+      /base\.parallel\.comm: is given by comm of the sweep; steps: must be at least 1, got 0/,
+    ],
     [
       { base: { engine: { device: 'cpu', graph: true } } },
       /base\.engine\.graph: needs a GPU, and this run would use the CPU/,

@@ -60,6 +60,13 @@ describe('the configuration of a sweep', () => {
       { collectives: [{ collective: 'all_gather', ranks: 1, bytes: 8, us: 3 }] },
       ['collectives[0].ranks: must be at least 2, got 1'],
     ],
+    [
+      {
+        context: Array.from({ length: 64 }, (_, i) => i + 1),
+        concurrency: Array.from({ length: 64 }, (_, i) => i + 1),
+      },
+      ['the lists must have at most 20000 combinations, got 28672'],
+    ],
     ['sweep', ['must be an object']],
   ])('%j is refused with the path and the rule', (input, expected) => {
     expect(refused(input)).toEqual(expected)

@@ -1,0 +1,126 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parseSweepConfig } from '../../../app/sweep/parse.ts'
+import { FORMAT_VERSION, type Manifest } from '../../../app/trace/manifest.ts'
+import { readManifest, writeManifest } from '../../../main/store/manifest-file.ts'
+import { bundleTitle } from '../../../main/store/run-title.ts'
+import { readPoints, SweepBundle } from '../../../main/store/sweep-bundle.ts'
+import { RATES, row } from '../sweep/sample.ts'
+import { type Scratch, scratchFolder } from './sample.ts'
+
+const manifest = (): Manifest => {
+  const parsed = parseSweepConfig({}, 'tiny')
+  if (!parsed.ok) throw new Error('the preset is refused')
+  return {
+    format: 'dcpscope-run',
+    formatVersion: FORMAT_VERSION,
+    name: 'sweep',
+    status: 'running',
+    config: parsed.config.base,
+    devices: [{ name: 'CPU', kind: 'cpu', detail: '' }],
+    versions: {},
+    clock: { base: '2026-01-01T00:00:00.000Z', alignment: 'none', uncertaintyNs: 0 },
+    createdAt: '2026-01-01T00:00:00.000Z',
+    sweep: { config: parsed.config, device: 'cpu', memoryBytes: 1e9, rates: RATES, missing: [] },
+  }
+}
+
+describe('the bundle of a sweep', () => {
+  let scratch: Scratch
+  let folder: string
+  beforeEach(() => {
+    scratch = scratchFolder()
+    folder = join(scratch.path, 'sweep.dcp')
+  })
+  afterEach(() => scratch.remove())
+
+  const parts = (): string[] => readdirSync(join(folder, 'points')).sort()
+
+  it('holds its points, and is gone on with behind the parts that are there', async () => {
+    const [first, second] = [row({ repeat: 0 }), row({ repeat: 1, limit: '' })]
+    const begun = await SweepBundle.begin(folder, manifest())
+    begun.add([first])
+    await begun.end('stopped')
+    expect(readManifest(folder)).toMatchObject({ status: 'stopped', sweep: { missing: [] } })
+    const again = await SweepBundle.resume(folder)
+    expect(readManifest(folder)).toMatchObject({ status: 'running', writer: { pid: process.pid } })
+    again.add([second])
+    await again.end('complete')
+    expect(parts()).toEqual(['part-000001.parquet', 'part-000002.parquet'])
+    expect(await readPoints(folder)).toEqual([first, second])
+    expect(readManifest(folder)).toMatchObject({ status: 'complete' })
+    expect(readManifest(folder).writer).toBeUndefined()
+    expect(readdirSync(folder).sort()).toEqual(['points', 'run.json'])
+  })
+
+  it('is on disk a second later, without an end', async () => {
+    const bundle = await SweepBundle.begin(folder, manifest())
+    bundle.add([row()])
+    while (!existsSync(join(folder, 'points', 'part-000001.parquet')))
+      await new Promise((next) => setTimeout(next, 20))
+    expect(await readPoints(folder)).toHaveLength(1)
+    await bundle.end('stopped')
+  })
+
+  it('keeps what is noted of it, and forgets the error of the part before', async () => {
+    const bundle = await SweepBundle.begin(folder, manifest())
+    const { sweep } = bundle.manifest
+    if (sweep === undefined) throw new Error('no sweep')
+    const missing = [{ key: 'tp', why: 'failed' as const, reason: 'the device failed' }]
+    bundle.note({ ...sweep, missing })
+    expect(readManifest(folder).sweep?.missing).toEqual(missing)
+    await bundle.end('failed', 'the engine is broken')
+    expect(readManifest(folder)).toMatchObject({ status: 'failed', error: 'the engine is broken' })
+    const again = await SweepBundle.resume(folder)
+    await again.end('complete')
+    expect(readManifest(folder).error).toBeUndefined()
+  })
+
+  it('that another process writes is refused, and one whose writer is gone is not', async () => {
+    await (await SweepBundle.begin(folder, manifest())).end('stopped')
+    const { writer } = readManifest(folder)
+    expect(writer).toBeUndefined()
+    const own = await SweepBundle.resume(folder)
+    const running = readManifest(folder)
+    await own.end('stopped')
+    // By somebody who lives: the process that started this one.
+    const pid = process.ppid
+    writeManifest(folder, {
+      ...running,
+      writer: { ...running.writer, pid, host: running.writer?.host ?? '' },
+    })
+    await expect(SweepBundle.resume(folder)).rejects.toThrow(`is being measured by process ${pid} of`)
+    const gone = { pid: 2 ** 22 + 1, host: running.writer?.host ?? '', since: new Date().toISOString() }
+    writeManifest(folder, { ...running, writer: gone })
+    await (await SweepBundle.resume(folder)).end('stopped')
+    expect(readManifest(folder).status).toBe('stopped')
+  })
+
+  it('is begun in a new or empty folder only', async () => {
+    await (await SweepBundle.begin(folder, manifest())).end('complete')
+    const before = readFileSync(join(folder, 'run.json'), 'utf8')
+    await expect(SweepBundle.begin(folder, manifest())).rejects.toThrow('must be new or empty')
+    expect(readFileSync(join(folder, 'run.json'), 'utf8')).toBe(before)
+  })
+
+  it('with a part that is not whole says which, and how to go on', async () => {
+    const bundle = await SweepBundle.begin(folder, manifest())
+    bundle.add([row()])
+    await bundle.end('stopped')
+    writeFileSync(join(folder, 'points', 'part-000002.parquet'), 'PAR1')
+    await expect(readPoints(folder)).rejects.toThrow(/is truncated; move it away[^\n]*part-000002\.parquet$/)
+  })
+
+  it('whose folder was removed ends as failed with one sentence', async () => {
+    const bundle = await SweepBundle.begin(folder, manifest())
+    bundle.add([row()])
+    scratch.remove()
+    await expect(bundle.end('complete')).rejects.toThrow(/^the run could not be written: [^\n]+$/)
+    expect(() => bundle.add([row()])).toThrow('the run could not be written')
+  })
+
+  it('has a title that says what was varied', () => {
+    expect(bundleTitle(manifest())).toBe('sweep of tiny, DCP 2 4, contexts 256 to 4096, concurrency 1 to 4')
+  })
+})
