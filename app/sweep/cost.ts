@@ -122,7 +122,8 @@ export const stageBytes = (stage: Stage, run: RunConfig): number => {
     case 'out_all_to_all':
       return partial * others
     case 'merge':
-      return partial
+      // The kernel of p2p reads from its peers what an all-to-all would have brought.
+      return commOf(run) === 'p2p' ? partial * others : partial
     default:
       return 0
   }

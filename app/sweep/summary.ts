@@ -1,3 +1,4 @@
+import { PROVENANCES, type Provenance } from '../trace/stages.ts'
 import type { Limit, Transport } from './cost.ts'
 import type { PointRow } from './point-rows.ts'
 import { mean, median, quantile, ratioOf } from './statistics.ts'
@@ -65,8 +66,10 @@ export interface Group {
   readonly kvDtype: string
   readonly qLen: number
   readonly transport: Transport
-  /** Whether its numbers are predictions; else they are measured, emulated or scaled, as their rows say. */
+  /** Whether its numbers are predictions. */
   readonly predicted: boolean
+  /** Of its rows. */
+  readonly provenances: readonly Provenance[]
   readonly cells: readonly Cell[]
   /** Smallest concurrency by context, and smallest context by concurrency. */
   readonly byContext: readonly Frontier[]
@@ -254,6 +257,7 @@ const groupOf = (rows: Readonly<Some<PointRow>>, modelFactor: number): Group => 
     qLen,
     transport: transportOf(rows),
     predicted,
+    provenances: PROVENANCES.filter((known) => rows.some(({ provenance }) => provenance === known)),
     cells,
     byContext: frontiers(cells, context, concurrency),
     byConcurrency: frontiers(cells, concurrency, context),

@@ -202,7 +202,7 @@ export const TABLES: Readonly<Record<TableName, Table>> = {
       column(
         'transport',
         'text',
-        'How ranks met: local (copies on the measuring device), or by timings of a table or a model.',
+        'How ranks met: local (as on the measuring machine, by copies where ranks share a GPU), or by timings of a table or a model.',
       ),
       column('repeat', 'i32', 'Repetition, from 0.', { none: -1 }),
       column('gpu', 'text', 'Device.'),

@@ -6,6 +6,7 @@ import { badInput, EXIT, type ExitCode } from './failure.ts'
 import { liveLine } from './live-line.ts'
 import { watchSignals } from './signals.ts'
 import { SweepEngine } from './sweep-engine.ts'
+import { measurable } from './sweep-loop.ts'
 import { failedPoints, measureSweep, pointsOf, reportOf } from './sweep-session.ts'
 import { type BegunSweep, type SweepTask, type TaskSource, taskOf } from './sweep-task.ts'
 import { type SweepReport, sweepDocument, sweepText } from './sweep-text.ts'
@@ -56,8 +57,7 @@ const settledReport = async ({ config, folder, begun }: SweepTask): Promise<Swee
 
 /** Whether every point has all its repeats, or is one that the device does not hold. */
 const isSettled = ({ sweep }: BegunSweep, { points }: Expansion, done: Done): boolean => {
-  const missing = new Set(sweep.missing.map(({ key }) => key))
-  const wanted = points.filter(({ key }) => !missing.has(key))
+  const wanted = measurable(points, sweep)
   return done.whole(wanted, sweep.config.repeats).length === wanted.length
 }
 

@@ -2,12 +2,12 @@ import type { SweepConfig } from '../../app/sweep/config.ts'
 import type { Prediction } from '../../app/sweep/cost.ts'
 import type { TimeEstimate } from '../../app/sweep/estimate.ts'
 import type { SweepPoint } from '../../app/sweep/expand.ts'
-import type { MissingPoint } from '../../app/sweep/manifest.ts'
+import type { MissingPoint, SweepManifest } from '../../app/sweep/manifest.ts'
 import { Done, type Measurement, measurementsOf } from '../../app/sweep/plan.ts'
 import { measuredRow, type PointRow, type SweepLabels } from '../../app/sweep/point-rows.ts'
 import type { SweepBundle } from '../store/sweep-bundle.ts'
 import type { Signals } from './signals.ts'
-import type { SweepEngine } from './sweep-engine.ts'
+import type { PointOutcome, SweepEngine } from './sweep-engine.ts'
 
 /** Points in a row whose run fails before the engine counts as broken. */
 const FAILURES_IN_A_ROW = 3
@@ -48,38 +48,52 @@ export type LoopEnd =
 export const measurePoints = async (loop: Loop): Promise<LoopEnd> => {
   const begun = performance.now()
   const done = new Done(loop.rows)
-  const queue = measurementsOf(loop.points)
   let failures = 0
-  let measuredAny = false
-  for (const measurement of queue)
+  let any = false
+  for (const measurement of measurementsOf(loop.points))
     for (const repeat of done.open(measurement, loop.config.repeats)) {
-      const [point] = measurement.points
-      const expected = loop.estimate.of(point)
       const elapsed = (performance.now() - begun) / 1e3
       // At least one, or a sweep in short slices would never get on.
-      if (measuredAny && elapsed + expected > loop.seconds) return { kind: 'out of time' }
+      if (any && elapsed + loop.estimate.of(measurement.points[0]) > loop.seconds)
+        return { kind: 'out of time' }
       if (loop.signals.asked()) return { kind: 'stopped' }
-      loop.show(progressOf(loop, done, queue, measurement, repeat))
-      const from = performance.now()
-      const outcome = await loop.engine.run(point.run)
-      measuredAny = true
+      const outcome = await measureRepeat(loop, done, measurement, repeat)
+      any = true
       if (outcome.kind === 'stopped') return { kind: 'stopped' }
-      if (outcome.kind !== 'measured') {
-        noteMissing(loop.bundle, measurement, outcome.kind, outcome.reason)
-        failures = outcome.kind === 'failed' ? failures + 1 : 0
-        if (failures === FAILURES_IN_A_ROW) return { kind: 'broken', reason: outcome.reason }
-        break
-      }
-      failures = 0
-      loop.estimate.took(point, (performance.now() - from) / 1e3)
-      const rows = measurement.points
-        .filter(({ key }) => !done.has(key, repeat))
-        .map((own) => measuredRow(own, loop.labels, repeat, outcome.meter, loop.predictions.get(own.key)))
-      loop.bundle.add(rows)
-      loop.rows.push(...rows)
-      for (const row of rows) done.add(row)
+      failures = outcome.kind === 'failed' ? failures + 1 : 0
+      if (outcome.kind === 'failed' && failures === FAILURES_IN_A_ROW)
+        return { kind: 'broken', reason: outcome.reason }
+      // Other repeats would fare no better.
+      if (outcome.kind !== 'measured') break
     }
   return { kind: 'complete' }
+}
+
+/** Measures one repeat, and writes its rows or why there are none. */
+const measureRepeat = async (
+  loop: Loop,
+  done: Done,
+  measurement: Measurement,
+  repeat: number,
+): Promise<PointOutcome> => {
+  const { bundle, estimate, labels, predictions } = loop
+  const [point] = measurement.points
+  loop.show(progressOf(loop, done, point, repeat))
+  const from = performance.now()
+  const outcome = await loop.engine.run(point.run)
+  if (outcome.kind === 'stopped') return outcome
+  if (outcome.kind !== 'measured') {
+    noteMissing(bundle, measurement, outcome.kind, outcome.reason)
+    return outcome
+  }
+  estimate.took(point, (performance.now() - from) / 1e3)
+  const rows = measurement.points
+    .filter(({ key }) => !done.has(key, repeat))
+    .map((own) => measuredRow(own, labels, repeat, outcome.meter, predictions.get(own.key)))
+  bundle.add(rows)
+  loop.rows.push(...rows)
+  for (const row of rows) done.add(row)
+  return outcome
 }
 
 const noteMissing = (
@@ -93,23 +107,22 @@ const noteMissing = (
   bundle.note({ ...sweep, missing: [...sweep.missing, ...points.map(({ key }) => ({ key, why, reason }))] })
 }
 
-/** Seconds of all repeats that are open. */
+/** Seconds of all repeats of `points` that are open. */
 export const secondsLeft = (
   estimate: TimeEstimate,
   done: Done,
-  measurements: readonly Measurement[],
+  points: readonly SweepPoint[],
   repeats: number,
 ): number =>
-  measurements.reduce(
+  measurementsOf(points).reduce(
     (sum, measurement) => sum + estimate.of(measurement.points[0], done.open(measurement, repeats).length),
     0,
   )
 
 const progressOf = (
-  { config, points, estimate, rows }: Loop,
+  { config, points, estimate, rows, bundle }: Loop,
   done: Done,
-  queue: readonly Measurement[],
-  { points: [{ key }] }: Measurement,
+  { key }: SweepPoint,
   repeat: number,
 ): LoopProgress => ({
   done: done.whole(points, config.repeats).length,
@@ -117,5 +130,14 @@ const progressOf = (
   key,
   repeat,
   tokensPerSecond: rows.findLast((row) => row.repeat >= 0)?.tokensPerSecond,
-  secondsLeft: secondsLeft(estimate, done, queue, config.repeats),
+  secondsLeft: secondsLeft(estimate, done, measurable(points, bundle.manifest.sweep), config.repeats),
 })
+
+/** Points that nothing has kept from being measured so far. */
+export const measurable = (
+  points: readonly SweepPoint[],
+  sweep: Pick<SweepManifest, 'missing'> | undefined,
+): SweepPoint[] => {
+  const missing = new Set(sweep?.missing.map(({ key }) => key))
+  return points.filter(({ key }) => !missing.has(key))
+}

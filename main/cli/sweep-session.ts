@@ -4,7 +4,7 @@ import type { SweepConfig } from '../../app/sweep/config.ts'
 import { TimeEstimate } from '../../app/sweep/estimate.ts'
 import { type Expansion, expand, type SweepMachine, type SweepPoint } from '../../app/sweep/expand.ts'
 import type { MissingPoint, SweepManifest } from '../../app/sweep/manifest.ts'
-import { Done, measurementsOf } from '../../app/sweep/plan.ts'
+import { Done } from '../../app/sweep/plan.ts'
 import type { PointRow, SweepLabels } from '../../app/sweep/point-rows.ts'
 import { isPrediction, predictedRows, predictionKey, predictionsOf } from '../../app/sweep/predictions.ts'
 import { summarise } from '../../app/sweep/summary.ts'
@@ -15,7 +15,7 @@ import { badInput, CliFailure, EXIT, messageOf } from './failure.ts'
 import type { LiveLine } from './live-line.ts'
 import type { Signals } from './signals.ts'
 import type { Ready, SweepEngine } from './sweep-engine.ts'
-import { type Loop, type LoopEnd, measurePoints, secondsLeft } from './sweep-loop.ts'
+import { type Loop, type LoopEnd, measurable, measurePoints, secondsLeft } from './sweep-loop.ts'
 import type { SweepTask } from './sweep-task.ts'
 import { progressText, type SweepReport } from './sweep-text.ts'
 
@@ -224,7 +224,7 @@ export const reportOf = (known: Known, end: LoopEnd): SweepReport => {
     points: points.length,
     measured: done.whole(points, config.repeats).length,
     leftOut,
-    secondsLeft: secondsLeft(estimate, done, measurementsOf(points), config.repeats),
+    secondsLeft: secondsLeft(estimate, done, measurable(points, manifest.sweep), config.repeats),
     summary: summarise(rows),
   }
 }

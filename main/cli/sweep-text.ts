@@ -70,7 +70,12 @@ export const sweepText = (report: SweepReport): string => {
     ...reasonsText('left out', leftOut),
     ['cost model', modelError === null ? 'nothing to compare' : errorText(modelError)],
     ...(open && report.end.kind !== 'complete'
-      ? [['go on', `${duration(report.secondsLeft)} left: dcpscope sweep --out ${bundle}`] satisfies Fact]
+      ? [
+          [
+            'go on',
+            `${duration(report.secondsLeft)} left: dcpscope sweep --out ${shellWord(bundle)}`,
+          ] satisfies Fact,
+        ]
       : []),
     ['bundle', bundle],
   ]
@@ -78,9 +83,13 @@ export const sweepText = (report: SweepReport): string => {
   return [
     `${manifest.name} (${manifest.status})`,
     ...facts.map(([key, value]) => `  ${key.padEnd(width)}  ${value}`),
-    ...summary.groups.flatMap((group) => ['', ...groupText(group)]),
+    ...summary.groups.flatMap((group) => ['', ...groupText(group, manifest.emulated !== undefined)]),
   ].join('\n')
 }
+
+/** A path as it can be copied into a shell. */
+const shellWord = (path: string): string =>
+  /^[\w./:\\-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 
 const errorText = ({ points, median, p90 }: NonNullable<SweepSummary['modelError']>): string =>
   `predicted over measured step: median ${median.toFixed(2)}; 90% of ${points} points within a factor of ${p90.toFixed(2)}`
@@ -95,11 +104,11 @@ const reasonsText = (name: string, points: readonly { key: string; reason: strin
   ])
 }
 
-const groupText = (group: Group): string[] => {
+const groupText = (group: Group, emulated: boolean): string[] => {
   const { model, gpu, world, kvDtype, qLen, cells } = group
   const source = group.predicted
     ? `predicted for GPUs with a rank each (exchange by ${group.transport === 'table' ? 'the table of timings' : 'a model of NCCL'})`
-    : 'measured'
+    : `${group.provenances.join(' and ')}${emulated ? ', the exchange emulated by copies on one GPU' : ''}`
   const title = `${model}, ${world} ranks of ${gpu}, ${kvDtype}, q_len ${qLen}: ${source}`
   if (cells.length === 0)
     return [title, '  nothing to compare: no context and concurrency has the tp baseline and a dcp point']

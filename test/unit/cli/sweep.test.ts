@@ -319,6 +319,20 @@ describe('bad input of a sweep is refused in one line', () => {
     )
   })
 
+  it('a GPU that is not there, with exit 3 and the reason', async (test) => {
+    const { engines } = JSON.parse((await dcpscope(['doctor', '--json'])).stdout)
+    test.skip(engines.cuda.available, 'this machine has a GPU')
+    const bundle = newBundle()
+    for (const args of [
+      ['--preset', 'deepseek-v3'],
+      ['--device', 'cuda'],
+    ]) {
+      const { code, stdout, stderr } = await dcpscope(['sweep', ...args, '--out', bundle])
+      expect([code, stdout, stderr]).toEqual([3, '', `dcpscope: ${engines.cuda.reason}\n`])
+    }
+    expect(existsSync(bundle)).toBe(false)
+  })
+
   it('a folder that holds something else, or a sweep of another configuration, which stays as it is', async () => {
     const bundle = newBundle()
     const file = configFile(small({ context: [64], concurrency: [1], mode: ['tp'] }))
