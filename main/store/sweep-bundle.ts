@@ -33,6 +33,7 @@ export class SweepBundle {
   readonly #parts: PartWriter
   #manifest: Manifest
   #timer: NodeJS.Timeout | undefined
+  #ending = false
   /** What kept rows from being written; from then on nothing is. */
   #problem: StoreProblem | undefined
 
@@ -88,18 +89,25 @@ export class SweepBundle {
   note(sweep: NonNullable<Manifest['sweep']>): void {
     this.#demandWritable()
     this.#manifest = { ...this.#manifest, sweep }
-    this.#writing(() => writeManifest(this.folder, this.#manifest))
+    try {
+      writeManifest(this.folder, this.#manifest)
+    } catch (error) {
+      this.#problem = writeProblem(error, this.folder)
+      throw this.#problem
+    }
   }
 
-  /** Makes all rows readable and closes the bundle; `error` says why it failed. Throws when that cannot be written. */
+  /**
+   * Makes all rows readable and closes the bundle; `error` says why it failed. Rejects when that cannot be written, and
+   * does nothing the second time.
+   */
   async end(status: 'complete' | 'stopped' | 'failed', error?: string): Promise<void> {
+    if (this.#ending) return
+    this.#ending = true
     clearTimeout(this.#timer)
-    try {
-      await this.#flush()
-    } finally {
-      await this.#parts.close()
-      this.#close(this.#problem === undefined ? status : 'failed', this.#problem?.message ?? error)
-    }
+    await this.#flush()
+    await this.#parts.close()
+    this.#close(this.#problem === undefined ? status : 'failed', this.#problem?.message ?? error)
     this.#demandWritable()
   }
 
@@ -123,15 +131,6 @@ export class SweepBundle {
     }
   }
 
-  #writing(write: () => void): void {
-    try {
-      write()
-    } catch (error) {
-      this.#problem ??= writeProblem(error, this.folder)
-      throw this.#problem
-    }
-  }
-
   #demandWritable(): void {
     if (this.#problem !== undefined) throw this.#problem
   }
@@ -139,7 +138,7 @@ export class SweepBundle {
   #arm(): void {
     this.#timer = setTimeout(async () => {
       await this.#flush()
-      if (this.#problem === undefined && this.#manifest.writer !== undefined) this.#arm()
+      if (this.#problem === undefined && !this.#ending) this.#arm()
     }, FLUSH_MS)
   }
 }

@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseSweepConfig } from '../../../app/sweep/parse.ts'
@@ -118,6 +119,31 @@ describe('the bundle of a sweep', () => {
     scratch.remove()
     await expect(bundle.end('complete')).rejects.toThrow(/^the run could not be written: [^\n]+$/)
     expect(() => bundle.add([row()])).toThrow('the run could not be written')
+  })
+
+  it('on a disk that fills up ends as failed with one sentence, and keeps what was written', async (test) => {
+    const disk = join(scratch.path, 'disk')
+    mkdirSync(disk)
+    try {
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk], { stdio: 'ignore' })
+    } catch {
+      test.skip(true, 'a small file system cannot be mounted here (needs root on Linux)')
+    }
+    try {
+      const bundle = await SweepBundle.begin(join(disk, 'sweep.dcp'), manifest())
+      bundle.add([row()])
+      while (!existsSync(join(bundle.folder, 'points', 'part-000001.parquet')))
+        await new Promise((next) => setTimeout(next, 20))
+      const { bavail, bsize } = statfsSync(disk)
+      writeFileSync(join(disk, 'ballast'), Buffer.alloc(Math.max(0, bavail * bsize - 4096)))
+      bundle.add(Array.from({ length: 2000 }, (_, repeat) => row({ repeat, tokensPerSecond: Math.random() })))
+      const problem = `the run could not be written: the disk is full: ${bundle.folder}`
+      await expect(bundle.end('complete')).rejects.toThrow(problem)
+      expect(readManifest(bundle.folder)).toMatchObject({ status: 'failed', error: problem })
+      expect(await readPoints(bundle.folder)).toEqual([row()])
+    } finally {
+      execFileSync('umount', [disk])
+    }
   })
 
   it('has a title that says what was varied', () => {
