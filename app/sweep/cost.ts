@@ -4,7 +4,7 @@ import { acceptedPerStep, measuredLayers, tokenBytes } from '../run/engine-confi
 import { kernelHeads } from '../run/parse.ts'
 import { restOfLayer } from '../run/rest-of-layer.ts'
 import { STAGE_FAMILY, STAGES, type Stage } from '../trace/stages.ts'
-import { collectiveTime } from './collectives.ts'
+import { type CollectiveTime, collectiveTime } from './collectives.ts'
 import type { Collective, CollectiveTiming } from './config.ts'
 
 /**
@@ -185,8 +185,12 @@ const addStage = (
   layer.fromModel ||= between?.source === 'model'
 }
 
-const timeBetween = (stage: Stage, run: RunConfig, bytes: number, table: readonly CollectiveTiming[]) =>
-  collectiveTime(table, COLLECTIVE_OF[stage] ?? 'p2p', run.parallel.dcpSize, bytes)
+const timeBetween = (
+  stage: Stage,
+  run: RunConfig,
+  bytes: number,
+  table: readonly CollectiveTiming[],
+): CollectiveTime => collectiveTime(table, COLLECTIVE_OF[stage] ?? 'p2p', run.parallel.dcpSize, bytes)
 
 /**
  * What `run` takes by `rates`. With `local` exchange a step as the measuring device runs it, whose computed layers stand for
@@ -213,7 +217,11 @@ export const predict = (run: RunConfig, rates: Rates, exchange: Exchange): Predi
   }
   const rest = restOfLayer(run)
   if (rest.bytes > 0) {
-    const [by, restUs] = overlapped(rest, fastest(rates, 'bytesPerS'), fastest(rates, 'flopsPerS'))
+    const [by, restUs] = overlapped(
+      rest,
+      fastest(rates, 'bytesPerS') / share,
+      fastest(rates, 'flopsPerS') / share,
+    )
     layer.parts[by] += restUs
     layer.parts.launch += stages.kv_append?.us ?? 0
   }

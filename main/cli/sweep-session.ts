@@ -9,6 +9,7 @@ import type { PointRow, SweepLabels } from '../../app/sweep/point-rows.ts'
 import { isPrediction, predictedRows, predictionKey, predictionsOf } from '../../app/sweep/predictions.ts'
 import { summarise } from '../../app/sweep/summary.ts'
 import type { Manifest } from '../../app/trace/manifest.ts'
+import { cpuName } from '../process/cpu-name.ts'
 import { runLabel } from '../process/runs-folder.ts'
 import type { SweepBundle } from '../store/sweep-bundle.ts'
 import { badInput, CliFailure, EXIT, messageOf } from './failure.ts'
@@ -36,9 +37,8 @@ export const measureSweep = async (session: SweepSession): Promise<SweepReport> 
   const machine = machineOf(session, ready)
   const expansion = expand(config, machine)
   demandPoints(expansion)
-  const old = session.begun === undefined ? [] : await pointsOf(folder.path)
   const bundle = await bundleOf(session, expansion.points, machine)
-  const rows = [...old]
+  const rows = await rowsOf(bundle)
   const predictions = predictionsOf(expansion.points, sweepOf(bundle.manifest).rates)
   const estimate = new TimeEstimate(machine.device, predictions)
   const seconds = session.seconds - (performance.now() - begun) / 1e3
@@ -55,6 +55,16 @@ export const measureSweep = async (session: SweepSession): Promise<SweepReport> 
 export const pointsOf = async (bundle: string): Promise<PointRow[]> => {
   const { readPoints } = await import('../store/sweep-bundle.ts')
   return readPoints(bundle).catch(refused)
+}
+
+/** What a bundle that was opened holds by now; nobody else adds to it any more. */
+const rowsOf = async (bundle: SweepBundle): Promise<PointRow[]> => {
+  try {
+    return await pointsOf(bundle.folder)
+  } catch (error) {
+    await bundle.end('failed', messageOf(error))
+    throw error
+  }
 }
 
 export const failedPoints = ({ sweep }: Manifest): readonly MissingPoint[] =>
@@ -95,8 +105,8 @@ const machineOf = (
   if (begun === undefined)
     return { device, memoryBytes: device === 'cuda' ? (gpu?.memoryBytes ?? 0) : memoryAvailableBytes }
   const before = begun.manifest.devices[0]?.name
-  if (device === 'cuda' && before !== gpu?.name)
-    throw badInput(`--out: ${folder.path} was measured on ${before}, and here is ${gpu?.name}`)
+  const here = device === 'cuda' ? gpu?.name : cpuName()
+  if (before !== here) throw badInput(`--out: ${folder.path} was measured on ${before}, and here is ${here}`)
   return { device, memoryBytes: begun.sweep.memoryBytes }
 }
 

@@ -1,7 +1,7 @@
-import { cpus } from 'node:os'
 import type { RunConfig } from '../../app/run/config.ts'
 import type { Device } from '../../app/run/engine-config.ts'
 import { FORMAT_VERSION, type Manifest } from '../../app/trace/manifest.ts'
+import { cpuName } from '../process/cpu-name.ts'
 import { VERSION } from '../process/version.ts'
 import type { NativeAddon, RunFacts } from './addon.ts'
 
@@ -47,7 +47,7 @@ type ManifestDevice = Manifest['devices'][number]
 const cpu = (engine: Engine): ManifestDevice => {
   const { cores, simd } = engine.cpu()
   return {
-    name: cpus()[0]?.model.trim() || 'CPU',
+    name: cpuName(),
     kind: 'cpu',
     detail: `${cores} ${cores === 1 ? 'core' : 'cores'}, ${simd}`,
   }
