@@ -53,12 +53,12 @@ export const measurePoints = async (loop: Loop): Promise<LoopEnd> => {
   for (const measurement of measurementsOf(loop.points))
     for (const repeat of done.open(measurement, loop.config.repeats)) {
       const elapsed = (performance.now() - begun) / 1e3
-      // At least one, or a sweep in short slices would never get on.
+      // One at least is measured, or a sweep in short slices would never get on.
       if (any && elapsed + loop.estimate.of(measurement.points[0]) > loop.seconds)
         return { kind: 'out of time' }
       if (loop.signals.asked()) return { kind: 'stopped' }
       const outcome = await measureRepeat(loop, done, measurement, repeat)
-      any = true
+      any ||= outcome.kind === 'measured'
       if (outcome.kind === 'stopped') return { kind: 'stopped' }
       failures = outcome.kind === 'failed' ? failures + 1 : 0
       if (outcome.kind === 'failed' && failures === FAILURES_IN_A_ROW)

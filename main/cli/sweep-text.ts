@@ -1,4 +1,6 @@
+import { weightBytesOf } from '../../app/sweep/capacity.ts'
 import type { LeftOut } from '../../app/sweep/expand.ts'
+import type { SweepManifest } from '../../app/sweep/manifest.ts'
 import { PUBLISHED } from '../../app/sweep/published.ts'
 import type { Arrangement, Cell, Frontier, Group, Regime, SweepSummary } from '../../app/sweep/summary.ts'
 import type { Manifest } from '../../app/trace/manifest.ts'
@@ -28,6 +30,7 @@ export const sweepDocument = (report: SweepReport): object => {
     device: manifest.sweep?.device,
     gpu: manifest.devices[0]?.name,
     emulated: manifest.emulated,
+    memory: manifest.sweep === undefined ? undefined : memoryOf(manifest.sweep),
     points,
     measured,
     secondsLeft: report.secondsLeft,
@@ -58,6 +61,9 @@ export const sweepText = (report: SweepReport): string => {
   const facts: Fact[] = [
     ['device', manifest.devices[0]?.name ?? 'unknown'],
     ...(manifest.emulated === undefined ? [] : [['emulated', manifest.emulated] satisfies Fact]),
+    ...(manifest.sweep === undefined
+      ? []
+      : [['memory', memoryText(memoryOf(manifest.sweep))] satisfies Fact]),
     ['points', `${measured} of ${points} measured`],
     ...reasonsText(
       'not held',
@@ -90,6 +96,31 @@ export const sweepText = (report: SweepReport): string => {
 /** A path as it can be copied into a shell. */
 const shellWord = (path: string): string =>
   /^[\w./:\\-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
+
+interface Memory {
+  /** Of one GPU. */
+  readonly bytes: number
+  readonly utilisation: number
+  /** Of one rank; 0 where they are not known. */
+  readonly weightBytes: number
+}
+
+/** What capacities are computed from. */
+const memoryOf = ({ config, memoryBytes }: SweepManifest): Memory => ({
+  bytes: config.memory.bytes ?? memoryBytes,
+  utilisation: config.memory.utilisation,
+  weightBytes: weightBytesOf(config.base, config.memory),
+})
+
+const memoryText = ({ bytes, utilisation, weightBytes }: Memory): string => {
+  const weights =
+    weightBytes === 0
+      ? 'no weights counted, memory.weightBytes gives them'
+      : `weights ${gib(weightBytes)} a rank`
+  return `${gib(bytes)}, of which ${Math.round(100 * utilisation)}% is used; ${weights}`
+}
+
+const gib = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(1)} GiB`
 
 const errorText = ({ points, median, p90 }: NonNullable<SweepSummary['modelError']>): string =>
   `predicted over measured step: median ${median.toFixed(2)}; 90% of ${points} points within a factor of ${p90.toFixed(2)}`

@@ -124,6 +124,15 @@ describe('the loop over the points of a sweep', () => {
     expect(runs).toEqual([1024])
   })
 
+  it('gets on in short slices also behind points that do not fit', async () => {
+    const { loop, runs } = fakes(
+      (context) => (context < 16_384 ? { kind: 'memory', reason: 'too large' } : measured()),
+      { seconds: 0 },
+    )
+    expect(await measurePoints(loop)).toEqual({ kind: 'out of time' })
+    expect(runs).toEqual([1024, 4096, 16_384])
+  })
+
   it('ends with the problem of a bundle that cannot be written', async () => {
     const { loop } = fakes(measured)
     const full = {

@@ -70,6 +70,7 @@ describe('the summary of a sweep in words', () => {
     )
     expect(text).toContain('context 131072: dcp pays from concurrency 64')
     expect(text).toContain('dcp8 a2a: limited by matrix units in 1 point, contexts 131072, concurrency 64')
+    expect(text).toMatch(/memory +139\.7 GiB, of which 90% is used; weights 79\.3 GiB a rank\n/)
     expect(text).not.toContain('go on')
   })
 
@@ -97,6 +98,16 @@ describe('the summary of a sweep in words', () => {
       emulated: 'Ranks share one GPU in turn.',
       groups: [{ predicted: false, provenances: ['measured', 'scaled'], transport: 'local' }],
     })
+  })
+
+  it('says when it counts no weights', () => {
+    const parsed = parseSweepConfig({}, 'tiny')
+    if (!parsed.ok) throw new Error('the preset is refused')
+    const { sweep } = manifest()
+    if (sweep === undefined) throw new Error('no sweep')
+    const tiny = manifest({ sweep: { ...sweep, config: parsed.config } })
+    expect(sweepText(report({ manifest: tiny }))).toMatch(/memory +139\.7 GiB, [^\n]* no weights counted/)
+    expect(sweepDocument(report())).toMatchObject({ memory: { bytes: 150e9, utilisation: 0.9 } })
   })
 
   it('has nothing to compare before anything was measured', () => {
