@@ -206,7 +206,8 @@ export const predict = (run: RunConfig, rates: Rates, exchange: Exchange): Predi
     commUs: 0,
     fromModel: exchange !== 'local' && exchange.table.length === 0,
   }
-  const share = rates.shared ? run.parallel.dcpSize : 1
+  // GPUs with a rank each share nothing.
+  const share = rates.shared && exchange === 'local' ? run.parallel.dcpSize : 1
   const [limit, us] = overlapped(attentionWork(run), attention.bytesPerS / share, attention.flopsPerS / share)
   layer.parts[limit] += us
   layer.parts.launch += attention.us

@@ -295,5 +295,7 @@ export const summarise = (points: readonly PointRow[]): SweepSummary => {
   const groups = grouped(rows.filter(speaks), (row) =>
     keyOf(row.model, row.gpu, row.world, row.kvDtype, row.qLen, isPredicted(row)),
   )
-  return { groups: groups.map((own) => groupOf(own, factor)), modelError }
+  const found = groups.map((own) => groupOf(own, factor))
+  // What was measured comes first.
+  return { groups: found.sort((a, b) => Number(a.predicted) - Number(b.predicted)), modelError }
 }

@@ -32,11 +32,13 @@ it('every point has a prediction of the measuring device, and of GPUs where a GP
   expect(transports(true, table)).toEqual(['local', 'model'])
 })
 
-it('a prediction of the measuring device counts the ranks of a shared CPU', () => {
+it('a prediction of the measuring device counts the ranks of a shared CPU, one of GPUs does not', () => {
   const run = points.find(({ mode, context }) => mode === 'dcp' && context === 65_536)?.run
   if (run === undefined) throw new Error('no point')
   const fixedMs = (61 * (RATES.attention.bf16?.us ?? 0)) / 1e3
   const attention = (shared: boolean): number =>
     (predict(run, { ...RATES, shared }, 'local')?.attnMs ?? 0) - fixedMs
   expect(attention(true) / attention(false)).toBeCloseTo(8, 6)
+  const between = (shared: boolean) => predict(run, { ...RATES, shared }, { table: [] })
+  expect(between(true)).toEqual(between(false))
 })

@@ -143,6 +143,8 @@ describe('the summary of a sweep', () => {
     expect(gpus(1.1)?.cells[0]).toMatchObject({ verdict: 'not significant', interval: null })
     expect(gpus(1.5)?.cells[0]).toMatchObject({ verdict: 'dcp', interval: null })
     expect(gpus(1.5)?.transport).toBe('model')
+    const both = [...predicted(rows, 1, 'model'), ...rows]
+    expect(summarise(both).groups.map((one) => one.predicted)).toEqual([false, true])
   })
 
   it('has nothing to say of an error without measurements', () => {
