@@ -183,6 +183,11 @@ const engine = z.strictObject({
     'Device',
     'auto takes a GPU when the engine can use one.',
   ),
+  ranks: field(
+    z.enum(['threads', 'processes']).default('threads'),
+    'Ranks',
+    'threads: all ranks in one process, on a GPU in turn; processes: a process for each rank, from the command line only.',
+  ),
   lseBase: field(
     z.enum(['e', '2']).default('e'),
     'LSE base',

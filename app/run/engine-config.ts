@@ -20,7 +20,7 @@ export interface EngineConfig {
   readonly layers: number
   readonly softmaxScale: number
   readonly interleave: number
-  readonly comm: 'ag_rs' | 'a2a'
+  readonly comm: 'ag_rs' | 'a2a' | 'p2p'
   readonly wireFp32: boolean
   readonly replicateQ: boolean
   readonly pageSize: number
@@ -40,6 +40,8 @@ export interface EngineConfig {
   readonly topk: number
   readonly lseBase: 'e' | '2'
   readonly emptyRow: 'neutral' | 'unwritten' | 'plusInf' | 'nan'
+  /** Each rank has a process of its own. */
+  readonly processes: boolean
   readonly device: Device
   /** Whether captured CUDA graphs are replayed. */
   readonly graph: boolean
@@ -97,17 +99,19 @@ const chosenSteps = (chosen: RunConfig['capture']['steps'], steps: number): read
 export const recordsKernels = ({ engine, workload }: RunConfig): boolean =>
   chosenSteps(engine.kernelTrace, workload.steps).length > 0
 
-/** The device of a run: `auto` is the GPU when the caller knows of one that can be used and can hold the cache, else the CPU. */
-export const deviceOf = ({ engine, cache }: RunConfig, gpu = false): Device => {
-  if (engine.device !== 'auto') return engine.device
-  return gpu && cache.kvDtype !== 'fp32' ? 'cuda' : 'cpu'
+/** The device of a run: `auto` is the GPU when the caller knows of one that can be used and it can do the run, else the CPU. */
+export const deviceOf = (config: RunConfig, gpu = false): Device => {
+  if (config.engine.device !== 'auto') return config.engine.device
+  return gpu && !needsCpu(config) ? 'cuda' : 'cpu'
 }
+
+const needsCpu = ({ cache, parallel, engine }: RunConfig): boolean =>
+  cache.kvDtype === 'fp32' || parallel.comm === 'p2p' || engine.ranks === 'processes'
 
 /** Needs a configuration without `unsupported` entries. */
 export const engineConfig = (config: RunConfig, device: Device = deviceOf(config)): EngineConfig => {
   const { parallel, cache, workload, engine, capture, model } = config
   const rest = restOfLayer(config)
-  if (parallel.comm === 'p2p') throw new Error('p2p is refused before the engine')
   return {
     ranks: parallel.dcpSize,
     heads: kernelHeads(config),
@@ -133,6 +137,7 @@ export const engineConfig = (config: RunConfig, device: Device = deviceOf(config
     topk: workload.topk ?? 0,
     lseBase: engine.lseBase,
     emptyRow: engine.emptyRow,
+    processes: engine.ranks === 'processes',
     device,
     graph: engine.graph,
     restOfLayerBytes: rest.bytes,

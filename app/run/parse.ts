@@ -177,6 +177,11 @@ export const configRules = (config: RunConfig): ConfigIssue[] => {
       `heads * dcpSize / tpSize must be at most ${MAX_HEADS}, got ${kernelHeads(config)}`,
     )
   rule(
+    parallel.comm !== 'p2p' || parallel.wireDtype === 'out',
+    'parallel.wireDtype',
+    'must be out with p2p, which merges partials where they lie, got fp32',
+  )
+  rule(
     cache.kvDtype !== 'fp8_ds_mla' || (model.kvLoraRank === 512 && model.ropeDim === 64),
     'cache.kvDtype',
     `fp8_ds_mla needs kvLoraRank 512 and ropeDim 64, got ${model.kvLoraRank} and ${model.ropeDim}`,

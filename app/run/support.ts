@@ -9,14 +9,13 @@ import type { ConfigIssue } from './parse.ts'
  * taken for one that can be used.
  */
 export const unsupported = (config: RunConfig, cuda?: CudaInfo): ConfigIssue[] => {
-  const { model, parallel, serving, faults } = config
+  const { model, serving, faults } = config
   const issues: ConfigIssue[] = []
   const refuse = (given: boolean, path: string, what: string): void => {
     if (given) issues.push({ path, message: `${what} is not supported by this version's engine` })
   }
   refuse(model.kvHeads !== undefined, 'model.kvHeads', 'grouped-query attention')
   refuse(model.headDim !== undefined, 'model.headDim', 'grouped-query attention')
-  refuse(parallel.comm === 'p2p', 'parallel.comm', 'the p2p transport')
   issues.push(...deviceIssues(config, cuda))
   refuse(
     serving.backend !== undefined,
@@ -34,9 +33,9 @@ export const unsupported = (config: RunConfig, cuda?: CudaInfo): ConfigIssue[] =
   return issues
 }
 
-/** What depends on the device: GPUs keep no fp32 caches, and only they replay graphs and measure what tracing costs. */
+/** What depends on the device: GPUs keep no fp32 caches and cannot do all that the CPU does, and only they replay graphs and measure what tracing costs. */
 const deviceIssues = (config: RunConfig, cuda: CudaInfo | undefined): ConfigIssue[] => {
-  const { cache, engine } = config
+  const { cache, engine, parallel } = config
   const issues: ConfigIssue[] = []
   const asked = engine.device === 'cuda'
   if (asked && cuda?.available === false)
@@ -46,6 +45,10 @@ const deviceIssues = (config: RunConfig, cuda: CudaInfo | undefined): ConfigIssu
     })
   if (asked && cache.kvDtype === 'fp32')
     issues.push({ path: 'cache.kvDtype', message: 'fp32 is not supported on a GPU; use bf16' })
+  if (asked && parallel.comm === 'p2p')
+    issues.push({ path: 'parallel.comm', message: 'p2p is not supported on a GPU by this version' })
+  if (asked && engine.ranks === 'processes')
+    issues.push({ path: 'engine.ranks', message: 'processes are not supported on a GPU by this version' })
   const gpu = engine.device === 'auto' && (cuda?.available ?? true)
   if (engine.graph && deviceOf(config, gpu) === 'cpu')
     issues.push({ path: 'engine.graph', message: 'needs a GPU, and this run would use the CPU' })

@@ -4,8 +4,9 @@ import type { CudaInfo } from '../../app/run/machine.ts'
 /**
  * The Node-API surface of the native engine (native/node). It knows nothing of files, JSON or processes:
  * plain objects in, typed arrays out. Every call that can fail throws an Error whose `code` is one of
- * `ERR_CONFIG`, `ERR_MEMORY`, `ERR_POOL_FULL`, `ERR_CANCELLED`, `ERR_STATE`, `ERR_ENGINE`, `ERR_DEVICE`. After
- * `ERR_DEVICE` (a fault of a GPU) nothing works in the process any more: it has to end.
+ * `ERR_CONFIG`, `ERR_MEMORY`, `ERR_POOL_FULL`, `ERR_CANCELLED`, `ERR_STATE`, `ERR_ENGINE`, `ERR_DEVICE`, and of ranks
+ * with processes of their own `ERR_ABSENT` (another rank did not come, and which) and `ERR_ABANDONED` (another rank
+ * has ended the run). After `ERR_DEVICE` (a fault of a GPU) nothing works in the process any more: it has to end.
  */
 export interface NativeAddon {
   /** Version of the engine, e.g. `0.1.0`. */
@@ -15,10 +16,26 @@ export interface NativeAddon {
   cuda(): CudaInfo
   /** Bytes that a run would allocate, by component, before anything is allocated. */
   predictMemory(config: EngineConfig): MemoryComponent[]
-  /** Validates, checks the prediction against the memory available (ERR_MEMORY names the numbers), allocates. */
-  createRun(config: EngineConfig): NativeRun
+  /**
+   * Validates, checks the prediction against the memory available (ERR_MEMORY names the numbers), allocates. With
+   * `member` it is the part of one rank in a run whose ranks are processes.
+   */
+  createRun(config: EngineConfig, member?: Member): NativeRun
+  /** Takes the name of a group's shared memory away. Those who have opened it keep it. */
+  unlinkSegment(name: string): void
   /** Sustained read bandwidth of this machine's memory in bytes/s: all cores, buffer far above the caches. */
   measureReadBandwidth(): Promise<number>
+}
+
+/** A rank with a process of its own. */
+export interface Member {
+  readonly rank: number
+  /** Name of the memory that the ranks of a machine share. */
+  readonly segment: string
+  /** Makes that memory, and checks that the machine has memory for all ranks; the others open it afterwards. */
+  readonly creates: boolean
+  /** Nanoseconds of this machine's steady clock at which the clock of the run is zero. */
+  readonly clockBaseNs: bigint
 }
 
 /** What the addon says beyond what a run needs. */
@@ -90,6 +107,11 @@ export interface NativeRun {
   /** Trace rows lost to full rings: 0 by construction, counted all the same. */
   dropped(): number
   facts(): RunFacts
+  /**
+   * Where each rank is, in words that follow "in", also where it does not answer any more; none where ranks have no
+   * processes of their own. While nothing works here, to ask also shows the others that this rank goes on.
+   */
+  places(): string[]
   /** Aborts a running `fill` or `advance` soon (within a layer); it rejects with ERR_CANCELLED, the step is discarded. */
   cancel(): void
   /** Frees everything. Idempotent. */

@@ -35,7 +35,14 @@ const required = (path: string): unknown => {
   }
 }
 
-const FUNCTIONS = ['cpu', 'cuda', 'predictMemory', 'createRun', 'measureReadBandwidth'] as const
+const FUNCTIONS = [
+  'cpu',
+  'cuda',
+  'predictMemory',
+  'createRun',
+  'measureReadBandwidth',
+  'unlinkSegment',
+] as const
 
 const isAddon = (loaded: unknown): loaded is NativeAddon => {
   if (typeof loaded !== 'object' || loaded === null) return false

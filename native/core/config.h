@@ -7,7 +7,7 @@
 
 namespace dcpscope {
 
-enum class Comm { agRs, a2a };
+enum class Comm { agRs, a2a, p2p };
 /** What the kernel leaves in rows without keys: (0, -inf), stale memory, (0, +inf), (NaN, -inf). */
 enum class EmptyRow { neutral, unwritten, plusInf, nan };
 
@@ -42,6 +42,8 @@ struct Config {
   int topk = 0;
   bool base2 = false;
   EmptyRow emptyRow = EmptyRow::neutral;
+  /** Each rank has a process of its own. */
+  bool processes = false;
   /** Whether GPUs compute the run, and whether they replay captured graphs. */
   bool cuda = false;
   bool graph = false;

@@ -6,9 +6,11 @@ namespace dcpscope {
 
 /**
  * What went wrong, as callers tell it apart; `name` gives the code that reaches JavaScript. After `device`
- * nothing can be done in the process any more: a fault of a GPU poisons it.
+ * nothing can be done in the process any more: a fault of a GPU poisons it. Where ranks have processes of
+ * their own, `absent` says that another rank did not come, and names it, `abandoned` that another rank has
+ * ended the run.
  */
-enum class ErrorCode { config, memory, poolFull, cancelled, state, engine, device };
+enum class ErrorCode { config, memory, poolFull, cancelled, state, engine, device, absent, abandoned };
 
 inline const char* name(ErrorCode code) {
   switch (code) {
@@ -26,6 +28,10 @@ inline const char* name(ErrorCode code) {
       return "ERR_ENGINE";
     case ErrorCode::device:
       return "ERR_DEVICE";
+    case ErrorCode::absent:
+      return "ERR_ABSENT";
+    case ErrorCode::abandoned:
+      return "ERR_ABANDONED";
   }
   return "ERR_ENGINE";
 }

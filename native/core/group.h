@@ -60,6 +60,14 @@ struct MergedNan {
   int32_t rank = -1;
 };
 
+/** What a rank noticed in a step, beside its trace. */
+struct RankNotes {
+  Sighting nan;
+  Sighting inf;
+  Sighting lseNan;
+  MergedNan merged;
+};
+
 /** Metadata of one rank as its kernels read it. */
 struct RankMetadata {
   /** Local keys of each request, and where its pages begin in `pageIds`. */
@@ -99,6 +107,16 @@ class Group {
    * call. */
   virtual const unsigned char* merged(int layer, int rank, int token) = 0;
   virtual MergedNan findNan() = 0;
+
+  /**
+   * The ranks of this process are through with a step, also with what is noted and checked of it. Ranks with
+   * processes of their own tell each other their notes, one entry a rank. False when the step does not count,
+   * since another process was cancelled.
+   */
+  virtual bool conclude(std::span<RankNotes>) { return true; }
+
+  /** Where each rank is, from any thread; none where ranks have no processes of their own. */
+  virtual std::vector<Place> places() const { return {}; }
 
   /** For captures: what the last step worked on, and pages of a layer's pool in the order of `ids`. */
   virtual RankMetadata metadata(int rank) = 0;

@@ -81,6 +81,8 @@ int64_t groupAvailable() {
   return std::min(v1, v2);
 }
 
+}  // namespace
+
 std::string readable(int64_t bytes) {
   constexpr std::array units{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
   double value = static_cast<double>(bytes);
@@ -93,8 +95,6 @@ std::string readable(int64_t bytes) {
   std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
   return text.data();
 }
-
-}  // namespace
 
 MemoryAvailable memoryAvailable() {
   int64_t total = readField("/proc/meminfo", "MemTotal:") * 1024;

@@ -21,6 +21,9 @@ struct MemoryAvailable {
   int64_t total;
 };
 
+/** A size for people: `3.2 GiB`. */
+std::string readable(int64_t bytes);
+
 /** What the system and the control group of this process leave for new allocations. */
 MemoryAvailable memoryAvailable();
 

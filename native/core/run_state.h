@@ -2,13 +2,16 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/block.h"
 #include "core/clock.h"
 #include "core/config.h"
+#include "core/member.h"
 #include "core/pages.h"
+#include "core/place.h"
 #include "core/rank_trace.h"
 
 namespace dcpscope {
@@ -26,16 +29,36 @@ struct StepFrame {
   Block<int64_t> after;
 };
 
-/** What a run and its group share, apart from any device. Written between steps only, except `traces`. */
+/** What a run and its group share, apart from any device. Written between steps only, except `traces`: those
+ * of the ranks of this process. */
 struct RunState {
-  RunState(const Config& c, const RingSizes& rings) : config(c), shape(config), pages(config, shape) {
+  RunState(const Config& c, const RingSizes& rings, std::optional<Member> m = std::nullopt)
+      : config(c),
+        member(std::move(m)),
+        shape(config),
+        clock(member ? Clock(member->clockBase) : Clock()),
+        pages(config, shape) {
     frame.before = Block<int64_t>(shape.requests);
     frame.after = Block<int64_t>(shape.requests);
-    for (int r = 0; r < config.ranks; ++r) traces.push_back(std::make_unique<RankTrace>(rings));
+    for (int r = firstRank(); r < endRank(); ++r) traces.push_back(std::make_unique<RankTrace>(rings));
   }
 
-  RankTrace& trace(int rank) { return *traces[static_cast<size_t>(rank)]; }
-  bool cancelled() const { return __atomic_load_n(&cancel, __ATOMIC_RELAXED) != 0; }
+  /** Ranks that this process computes: all, or the one that it is. */
+  int firstRank() const { return member ? member->rank : 0; }
+  int endRank() const { return member ? member->rank + 1 : config.ranks; }
+  /** Whether this process records what concerns the whole group. */
+  bool leads() const { return firstRank() == 0; }
+
+  RankTrace& trace(int rank) { return *traces[static_cast<size_t>(rank - firstRank())]; }
+  /** Whoever asks whether to stop also shows that it goes on. */
+  bool cancelled() const {
+    if (beacon != nullptr) beacon->beat();
+    return __atomic_load_n(&cancel, __ATOMIC_RELAXED) != 0;
+  }
+  /** Says where this process is, where others watch it. */
+  void at(const Place& place) const {
+    if (beacon != nullptr) beacon->show(place);
+  }
   bool captures(int layer) const { return frame.captured && contains(config.captureLayers, layer); }
 
   static bool contains(const std::vector<int>& list, int value) {
@@ -43,6 +66,7 @@ struct RunState {
   }
 
   const Config config;
+  const std::optional<Member> member;
   const Shape shape;
   const Clock clock;
   PageTable pages;
@@ -52,6 +76,8 @@ struct RunState {
   std::vector<std::string> kernelNames;
   /** Non-zero stops all work soon. */
   int cancel = 0;
+  /** Of a rank with a process of its own. */
+  Beacon* beacon = nullptr;
 };
 
 }  // namespace dcpscope

@@ -4,13 +4,15 @@
 
 namespace dcpscope {
 
-Inputs::Inputs(const Config& config, const Shape& shape)
+Inputs::Inputs(const Config& config, const Shape& shape, HeadRange heads, unsigned char* queries)
     : config_(config),
       shape_(shape),
-      queryBytes_(static_cast<int64_t>(shape.tokens) * config.heads * shape.keyDim * shape.valueBytes),
+      heads_(heads),
+      queryBytes_(static_cast<int64_t>(shape.tokens) * heads.count * shape.keyDim * shape.valueBytes),
       keyBytes_(static_cast<int64_t>(shape.tokens) * shape.keyDim * shape.valueBytes),
       topkValues_(static_cast<int64_t>(shape.tokens) * config.topk),
-      queries_(config.layers * queryBytes_),
+      queries_(queries == nullptr ? config.layers * queryBytes_ : 0),
+      queriesAt_(queries == nullptr ? queries_.data() : queries),
       keys_(config.layers * keyBytes_),
       topk_(config.layers * topkValues_) {}
 
@@ -27,10 +29,9 @@ void Inputs::makeToken(int layer, int token, int64_t position) {
   const int64_t row = static_cast<int64_t>(shape_.keyDim) * shape_.valueBytes;
   generateRow(config_, keyRow(source, position), shape_.keyDim,
               keys_.data() + layer * keyBytes_ + token * row);
-  unsigned char* query =
-      queries_.data() + layer * queryBytes_ + static_cast<int64_t>(token) * config_.heads * row;
-  for (int h = 0; h < config_.heads; ++h)
-    generateRow(config_, queryRow(source, position, h), shape_.keyDim, query + h * row);
+  unsigned char* query = queriesAt_ + layer * queryBytes_ + static_cast<int64_t>(token) * heads_.count * row;
+  for (int h = 0; h < heads_.count; ++h)
+    generateRow(config_, queryRow(source, position, heads_.first + h), shape_.keyDim, query + h * row);
   if (config_.topk == 0) return;
   const TopkRow chosen =
       topkRow(config_.seed, layer, token / config_.qLen, position, position + 1, config_.topk, source);
@@ -38,8 +39,8 @@ void Inputs::makeToken(int layer, int token, int64_t position) {
   for (int j = 0; j < config_.topk; ++j) ids[j] = topkId(chosen, j);
 }
 
-int64_t Inputs::bytes(const Config& config, const Shape& shape) {
-  const int64_t values = static_cast<int64_t>(config.heads + 1) * shape.keyDim;
+int64_t Inputs::bytes(const Config& config, const Shape& shape, HeadRange heads) {
+  const int64_t values = static_cast<int64_t>(heads.count + 1) * shape.keyDim;
   return static_cast<int64_t>(config.layers) * shape.tokens *
          (values * shape.valueBytes + static_cast<int64_t>(config.topk) * 4);
 }

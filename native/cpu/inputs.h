@@ -10,6 +10,12 @@
 
 namespace dcpscope {
 
+/** Heads first .. first + count - 1. */
+struct HeadRange {
+  int first;
+  int count;
+};
+
 /**
  * What a serving engine's projections would hand to attention in one step: queries [layers][T][H][D], the new
  * tokens' keys [layers][T][D], both fp32 for a fp32 cache and else bf16, and what its indexer would: the keys
@@ -17,27 +23,30 @@ namespace dcpscope {
  */
 class Inputs {
  public:
-  Inputs(const Config& config, const Shape& shape);
+  /** Makes queries of `heads` alone, into `queries` where that is given: then [layers][T][heads][D]. */
+  Inputs(const Config& config, const Shape& shape, HeadRange heads, unsigned char* queries = nullptr);
 
   /** `contexts`: global length of each request before the new tokens. */
   void make(Pool& pool, const int64_t* contexts);
 
-  const unsigned char* queries(int layer) const { return queries_.data() + layer * queryBytes_; }
+  const unsigned char* queries(int layer) const { return queriesAt_ + layer * queryBytes_; }
   const unsigned char* keys(int layer) const { return keys_.data() + layer * keyBytes_; }
   /** Global positions, -1 for none. */
   const int32_t* topk(int layer) const { return topk_.data() + layer * topkValues_; }
 
-  static int64_t bytes(const Config& config, const Shape& shape);
+  static int64_t bytes(const Config& config, const Shape& shape, HeadRange heads);
 
  private:
   void makeToken(int layer, int token, int64_t position);
 
   const Config& config_;
   const Shape& shape_;
+  const HeadRange heads_;
   int64_t queryBytes_;
   int64_t keyBytes_;
   int64_t topkValues_;
   Block<unsigned char> queries_;
+  unsigned char* const queriesAt_;
   Block<unsigned char> keys_;
   Block<int32_t> topk_;
 };

@@ -15,14 +15,30 @@ int64_t partialValues(const Config& c, const Shape& s) {
   return static_cast<int64_t>(s.tokens) * c.heads * s.valueDim;
 }
 
-/** Receive buffer: for ag_rs the own weighted partial, for a2a the slices of all ranks; the same size. */
-int64_t wireBytes(const Config& c, const Shape& s) {
-  return c.ranks == 1 ? 0 : partialValues(c, s) * s.wireBytes;
+/** Slices of the partials of all ranks, which a2a receives. */
+int64_t sliceBytes(const Config& c, const Shape& s) {
+  return c.ranks > 1 && c.comm == Comm::a2a ? partialValues(c, s) * s.wireBytes : 0;
 }
 
+/** Received lse: all of each rank, or those of the own heads. */
 int64_t lseValues(const Config& c, const Shape& s) {
   const int64_t own = static_cast<int64_t>(s.tokens) * c.heads;
   return c.ranks == 1 ? 0 : c.comm == Comm::agRs ? own * c.ranks : own;
+}
+
+int64_t queryBytes(const Config& c, const Shape& s) {
+  return c.ranks > 1 && !c.replicateQ ? static_cast<int64_t>(s.tokens) * c.heads * s.keyDim * s.valueBytes
+                                      : 0;
+}
+
+PeerBytes peerBytes(const Config& c, const Shape& s) {
+  PeerBytes bytes;
+  bytes.queries = c.processes ? c.layers * queryBytes(c, s) / c.ranks : 0;
+  bytes.out = c.ranks > 1 ? partialValues(c, s) * s.valueBytes : 0;
+  bytes.lse = static_cast<int64_t>(s.tokens) * c.heads * 4;
+  bytes.wire = c.ranks > 1 && c.comm == Comm::agRs ? partialValues(c, s) * s.wireBytes : 0;
+  bytes.merged = static_cast<int64_t>(c.layers) * s.tokens * s.headsPerRank * s.valueDim * s.valueBytes;
+  return bytes;
 }
 
 }  // namespace
@@ -34,13 +50,13 @@ ThreadScratch::ThreadScratch(const Shape& shape)
       total(kUnitRows) {}
 
 Rank::Bytes Rank::bytes(const Config& c, const Shape& s, const AttentionPlan& plan) {
-  const int64_t heads = static_cast<int64_t>(s.tokens) * c.heads;
   Bytes bytes{};
+  bytes.peers = peerBytes(c, s);
   bytes.pool = c.layers * s.poolBytes(c);
-  bytes.queries = c.ranks > 1 && !c.replicateQ ? heads * s.keyDim * s.valueBytes : 0;
-  bytes.partials = (c.ranks > 1 ? partialValues(c, s) * s.valueBytes : 0) + wireBytes(c, s) +
-                   (heads + lseValues(c, s)) * 4 + plan.splitRows(s) * (s.valueDim + 2) * 4;
-  bytes.merged = static_cast<int64_t>(c.layers) * s.tokens * s.headsPerRank * s.valueDim * s.valueBytes;
+  bytes.queries = queryBytes(c, s);
+  bytes.partials = bytes.peers.out + bytes.peers.wire + sliceBytes(c, s) + bytes.peers.lse +
+                   lseValues(c, s) * 4 + plan.splitRows(s) * (s.valueDim + 2) * 4;
+  bytes.merged = bytes.peers.merged;
   bytes.tables = s.requests * 8 + s.cells() * 4 + s.tokens * 12 +
                  static_cast<int64_t>(s.requests) * s.rowsPerRequest * 4 +
                  static_cast<int64_t>(s.tokens) * c.topk * 4;
@@ -58,13 +74,11 @@ Rank::Rank(Shared& shared, int rank, int team)
                    shape_.valueBytes),
       team_(team, shared.spins),
       pool_(config_.layers * poolBytes_),
-      merged_(config_.layers * mergedBytes_),
-      gathered_(bytes(config_, shape_, shared.plan).queries),
-      partial_(config_.ranks > 1 ? partialValues(config_, shape_) * shape_.valueBytes : 0),
-      wire_(wireBytes(config_, shape_)),
-      lse_(static_cast<int64_t>(shape_.tokens) * config_.heads),
+      own_(shared.peers->memory(rank)),
+      gathered_(queryBytes(config_, shape_)),
+      slices_(sliceBytes(config_, shape_)),
       lses_(lseValues(config_, shape_)),
-      out_(partial_.data()),
+      out_(own_.out),
       lengths_(shape_.requests),
       table_(std::max<int64_t>(shape_.cells(), 1)),
       slots_(shape_.tokens),
@@ -76,21 +90,24 @@ Rank::Rank(Shared& shared, int rank, int team)
       splitTotal_(shared.plan.splitRows(shape_)),
       restAt_(shared.rest.size() / kRestChunk * rank / config_.ranks * kRestChunk) {}
 
-Collective Rank::enter() {
+int64_t Rank::begin(int layer, Stage stage) {
+  shared_.state.at({Activity::stage, stage, static_cast<int16_t>(layer), shared_.frame.step});
+  shared_.fault.strike(rank_, stage, shared_.frame.step);
+  return shared_.clock.now();
+}
+
+Collective Rank::enter(int layer, Stage stage) {
   const int64_t perLayer = (shared_.gathersQueries() ? 1 : 0) + (config_.comm == Comm::agRs ? 2 : 1);
   const int turn = collectives_++;
-  Block<int64_t>& enters = shared_.enters[turn & 1];
   Collective collective{static_cast<int32_t>(shared_.frame.step * perLayer * config_.layers + turn), 0, 0};
-  collective.enter = shared_.clock.now();
-  enters[rank_ * 8] = collective.enter;
-  shared_.barrier.wait();
-  for (int r = 0; r < config_.ranks; ++r)
-    collective.lastEnter = std::max(collective.lastEnter, enters[r * 8]);
+  collective.enter = begin(layer, stage);
+  collective.lastEnter = shared_.peers->enter(rank_, collective.enter);
   return collective;
 }
 
 void Rank::span(int layer, Stage stage, int64_t begin, Work work, const Collective* collective) {
-  if (!shared_.frame.traced) return;
+  // A stage that was broken off is none.
+  if (!shared_.frame.traced || shared_.cancelled()) return;
   SpanRow row{shared_.frame.step, layer, stage, begin, shared_.clock.now() - begin, work.bytes, work.flops};
   if (collective != nullptr) {
     row.collective = collective->seq;
@@ -102,8 +119,9 @@ void Rank::span(int layer, Stage stage, int64_t begin, Work work, const Collecti
 
 void Rank::run(ThreadScratch& scratch) {
   collectives_ = 0;
-  shared_.barrier.wait();
-  began = shared_.clock.now();
+  shared_.peers->meet(rank_);
+  StepReport& report = shared_.peers->report(rank_);
+  report.began = shared_.clock.now();
   metadata();
   for (int layer = 0; layer < config_.layers; ++layer) {
     if (config_.ranks == 1) out_ = merged(layer);
@@ -114,19 +132,30 @@ void Rank::run(ThreadScratch& scratch) {
     keep(layer, "q", queries_);
     attend(layer, scratch);
     keep(layer, "out_kernel", out_);
-    keep(layer, "lse_kernel", lse_.data());
+    keep(layer, "lse_kernel", own_.lse);
     neutralize(layer);
     keep(layer, "out", out_);
-    keep(layer, "lse", lse_.data());
-    if (config_.ranks > 1) config_.comm == Comm::agRs ? agRs(layer) : a2a(layer);
+    keep(layer, "lse", own_.lse);
+    if (config_.ranks > 1) exchange(layer);
     keep(layer, "merged", merged(layer));
     if (config_.restOfLayerBytes > 0) {
-      const int64_t begin = shared_.clock.now();
+      const int64_t begun = begin(layer, Stage::restOfLayer);
       restOfLayer();
-      span(layer, Stage::restOfLayer, begin, {config_.restOfLayerBytes, config_.restOfLayerFlops});
+      span(layer, Stage::restOfLayer, begun, {config_.restOfLayerBytes, config_.restOfLayerFlops});
     }
   }
-  ended = shared_.clock.now();
+  report.ended = shared_.clock.now();
+}
+
+void Rank::exchange(int layer) {
+  switch (config_.comm) {
+    case Comm::agRs:
+      return agRs(layer);
+    case Comm::a2a:
+      return a2a(layer);
+    case Comm::p2p:
+      return p2p(layer);
+  }
 }
 
 void Rank::help(ThreadScratch& scratch) {
@@ -138,7 +167,7 @@ void Rank::help(ThreadScratch& scratch) {
 }
 
 void Rank::metadata() {
-  const int64_t begin = shared_.clock.now();
+  const int64_t begun = begin(-1, Stage::metadata);
   const int c = config_.ranks;
   const int I = config_.interleave;
   const int P = config_.pageSize;
@@ -161,32 +190,32 @@ void Rank::metadata() {
       std::fill_n(&bounds_[static_cast<int64_t>(token) * config_.heads], config_.heads, seen);
     }
   }
-  span(-1, Stage::metadata, begin, {bytes, 0});
+  span(-1, Stage::metadata, begun, {bytes, 0});
 }
 
 void Rank::gatherQueries(int layer) {
-  const Collective collective = enter();
+  const Collective collective = enter(layer, Stage::qAllGather);
   const int64_t row = static_cast<int64_t>(shape_.keyDim) * shape_.valueBytes;
   const int64_t slice = row * shape_.headsPerRank;
-  const unsigned char* from = shared_.inputs.queries(layer);
-  for (int t = 0; t < shape_.tokens && !shared_.cancelled(); ++t)
-    for (int r = 0; r < config_.ranks; ++r) {
+  for (int r = 0; r < config_.ranks; ++r) {
+    const QuerySlices from = shared_.queriesOf(r, layer);
+    for (int t = 0; t < shape_.tokens && !shared_.cancelled(); ++t) {
       const int64_t at = (static_cast<int64_t>(t) * config_.ranks + r) * slice;
-      std::memcpy(gathered_.data() + at, from + at, static_cast<size_t>(slice));
+      std::memcpy(gathered_.data() + at, from.first + t * from.stride, static_cast<size_t>(slice));
     }
+  }
   queries_ = gathered_.data();
   span(layer, Stage::qAllGather, collective.enter, {shape_.tokens * slice * (config_.ranks - 1), 0},
        &collective);
 }
 
 void Rank::neutralize(int layer) {
-  const int64_t begin = shared_.clock.now();
-  if (!shared_.cancelled())
-    for (int t = 0; t < shape_.tokens; ++t) neutralizeRow(layer, t);
+  const int64_t begun = begin(layer, Stage::neutralize);
+  for (int t = 0; t < shape_.tokens && !shared_.cancelled(); ++t) neutralizeRow(layer, t);
   int64_t rows = 0;
   for (int t = 0; t < shape_.tokens; ++t) rows += config_.rowStats || visible_[t] == 0 ? 1 : 0;
   const int64_t rowBytes = static_cast<int64_t>(config_.heads) * (shape_.valueDim * shape_.valueBytes + 4);
-  span(layer, Stage::neutralize, begin, {rows * rowBytes, 0});
+  span(layer, Stage::neutralize, begun, {rows * rowBytes, 0});
 }
 
 void Rank::neutralizeRow(int layer, int token) {
@@ -194,12 +223,12 @@ void Rank::neutralizeRow(int layer, int token) {
   if (visible_[token] > 0) return;
   const int64_t n = static_cast<int64_t>(config_.heads) * shape_.valueDim;
   std::memset(out_ + token * n * shape_.valueBytes, 0, static_cast<size_t>(n * shape_.valueBytes));
-  std::fill_n(&lse_[static_cast<int64_t>(token) * config_.heads], config_.heads, lse::kNone);
+  std::fill_n(own_.lse + static_cast<int64_t>(token) * config_.heads, config_.heads, lse::kNone);
 }
 
 void Rank::noteRow(int layer, int token) {
   const int n = config_.heads * shape_.valueDim;
-  const float* lse = &lse_[static_cast<int64_t>(token) * config_.heads];
+  const float* lse = own_.lse + static_cast<int64_t>(token) * config_.heads;
   RowStats stats;
   shared_.code.rows.stats(out_ + static_cast<int64_t>(token) * n * shape_.valueBytes, shared_.bf16(), n,
                           stats);

@@ -44,6 +44,8 @@ class Rank {
     int64_t partials;
     int64_t merged;
     int64_t tables;
+    /** Of all these, what other ranks read. */
+    PeerBytes peers;
   };
   static Bytes bytes(const Config& config, const Shape& shape, const AttentionPlan& plan);
 
@@ -57,20 +59,12 @@ class Rank {
 
   unsigned char* pool(int layer) { return pool_.data() + layer * poolBytes_; }
   /** Merged output of the rank's own heads, [T][H / ranks][V]. */
-  unsigned char* merged(int layer) { return merged_.data() + layer * mergedBytes_; }
-  /** Partials as the merge takes them: [T][H][V] and [T][H]. */
-  unsigned char* out() { return out_; }
-  float* lse() { return lse_.data(); }
-  unsigned char* wire() { return wire_.data(); }
-
+  unsigned char* merged(int layer) { return own_.merged + layer * mergedBytes_; }
   int64_t localLength(int request) const { return lengths_[request]; }
   const int32_t* blockTable(int request) const {
     return &table_[shared_.shape.cellBegin[static_cast<size_t>(request)]];
   }
   const Block<int64_t>& slots() const { return slots_; }
-
-  int64_t began = 0;
-  int64_t ended = 0;
 
  private:
   void metadata();
@@ -88,16 +82,21 @@ class Rank {
   void neutralize(int layer);
   void neutralizeRow(int layer, int token);
   void noteRow(int layer, int token);
+  void exchange(int layer);
   void agRs(int layer);
   void a2a(int layer);
   void correct();
   void reduceScatter(int layer);
   void copySlices();
   void mergeSlices(int layer);
+  void p2p(int layer);
+  void mergePeers(int layer);
   void restOfLayer();
   void keep(int layer, const char* tensor, const void* from);
 
-  Collective enter();
+  /** Says that the rank is in a stage now; the time. */
+  int64_t begin(int layer, Stage stage);
+  Collective enter(int layer, Stage stage);
   void span(int layer, Stage stage, int64_t begin, Work work = {}, const Collective* collective = nullptr);
 
   Shared& shared_;
@@ -110,11 +109,11 @@ class Rank {
   Barrier team_;
   std::atomic<int64_t> nextUnit_{0};
   Block<unsigned char> pool_;
-  Block<unsigned char> merged_;
+  /** What the other ranks read. */
+  const PeerMemory own_;
   Block<unsigned char> gathered_;
-  Block<unsigned char> partial_;
-  Block<unsigned char> wire_;
-  Block<float> lse_;
+  /** Received from the others: lse, and for a2a slices of partials. */
+  Block<unsigned char> slices_;
   Block<float> lses_;
   /** Where the kernel writes: the merged buffer itself when there is nothing to merge. */
   unsigned char* out_ = nullptr;

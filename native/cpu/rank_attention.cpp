@@ -23,7 +23,7 @@ void fillRow(void* row, bool bf16, float value, int n) {
 }  // namespace
 
 void Rank::attend(int layer, ThreadScratch& scratch) {
-  const int64_t begin = shared_.clock.now();
+  const int64_t begun = begin(layer, Stage::decodeAttn);
   nextUnit_.store(0, std::memory_order_relaxed);
   team_.wait();
   attendUnits(layer, scratch);
@@ -36,9 +36,9 @@ void Rank::attend(int layer, ThreadScratch& scratch) {
   // Query tokens share the keys of their request, but not those that each of them chose.
   work.bytes = (config_.topk > 0 ? seen : read) * shape_.cacheRowBytes;
   work.flops = 2 * static_cast<int64_t>(config_.heads) * (shape_.keyDim + shape_.valueDim) * seen;
-  span(layer, Stage::decodeAttn, begin, work);
+  span(layer, Stage::decodeAttn, begun, work);
   if (shared_.plan.maxSplits == 1) return;
-  const int64_t then = shared_.clock.now();
+  const int64_t then = begin(layer, Stage::splitCombine);
   combine();
   span(layer, Stage::splitCombine, then, {shared_.plan.splitRows(shape_) * shape_.valueDim * 4, 0});
 }
@@ -99,7 +99,7 @@ void Rank::finish(int64_t row, const float* acc, float top, float total) {
 
 void Rank::writeLse(int64_t row, float top, float total) {
   const double base2 = static_cast<double>(top) + std::log2(static_cast<double>(total));
-  lse_[row] = static_cast<float>(config_.base2 ? base2 : base2 * kLn2);
+  own_.lse[row] = static_cast<float>(config_.base2 ? base2 : base2 * kLn2);
 }
 
 void Rank::writeEmpty(int64_t row) {
@@ -114,7 +114,7 @@ void Rank::writeEmpty(int64_t row) {
                     : config_.emptyRow == EmptyRow::plusInf   ? Left{0, inf}
                                                               : Left{notANumber, -inf};
   fillRow(out_ + row * shape_.valueDim * shape_.valueBytes, shared_.bf16(), left.out, shape_.valueDim);
-  lse_[row] = left.lse;
+  own_.lse[row] = left.lse;
 }
 
 void Rank::combine() {

@@ -24,7 +24,7 @@ void Rank::fill(int layer, int request, int64_t first, int64_t last) {
 }
 
 void Rank::append(int layer) {
-  const int64_t begin = shared_.clock.now();
+  const int64_t begun = begin(layer, Stage::kvAppend);
   const int64_t row = static_cast<int64_t>(shape_.keyDim) * shape_.valueBytes;
   int64_t bytes = 0;
   for (int t = 0; t < shape_.tokens; ++t) {
@@ -33,11 +33,11 @@ void Rank::append(int layer) {
              pool(layer) + slots_[t] * shape_.cacheRowBytes);
     bytes += shape_.cacheRowBytes;
   }
-  span(layer, Stage::kvAppend, begin, {bytes, 0});
+  span(layer, Stage::kvAppend, begun, {bytes, 0});
 }
 
 void Rank::localise(int layer) {
-  const int64_t begin = shared_.clock.now();
+  const int64_t begun = begin(layer, Stage::metadata);
   const int32_t* ids = shared_.inputs.topk(layer);
   for (int t = 0; t < shape_.tokens && !shared_.cancelled(); ++t) {
     const int32_t* table = blockTable(t / config_.qLen);
@@ -53,7 +53,7 @@ void Rank::localise(int layer) {
       ++visible_[t];
     }
   }
-  span(layer, Stage::metadata, begin, {static_cast<int64_t>(shape_.tokens) * config_.topk * 8, 0});
+  span(layer, Stage::metadata, begun, {static_cast<int64_t>(shape_.tokens) * config_.topk * 8, 0});
   keep(layer, "topk", ids);
   keep(layer, "topk_slots", chosen_.data());
 }

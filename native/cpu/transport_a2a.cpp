@@ -8,16 +8,16 @@ namespace dcpscope {
 
 /** One exchange of head slices of out with lse beside them, then a merge in fp32. */
 void Rank::a2a(int layer) {
-  const Collective collective = enter();
+  const Collective collective = enter(layer, Stage::outAllToAll);
   copySlices();
   // The next layer overwrites partials that a slower rank may still be reading.
-  shared_.barrier.wait();
+  shared_.peers->meet(rank_);
   const int64_t rows = static_cast<int64_t>(shape_.tokens) * shape_.headsPerRank;
   const int64_t row = static_cast<int64_t>(shape_.valueDim) * shape_.wireBytes + 4;
   span(layer, Stage::outAllToAll, collective.enter, {rows * row * (config_.ranks - 1), 0}, &collective);
-  const int64_t begin = shared_.clock.now();
+  const int64_t begun = begin(layer, Stage::merge);
   mergeSlices(layer);
-  span(layer, Stage::merge, begin,
+  span(layer, Stage::merge, begun,
        {rows * config_.ranks * row, 2 * rows * config_.ranks * static_cast<int64_t>(shape_.valueDim)});
 }
 
@@ -25,14 +25,14 @@ void Rank::copySlices() {
   const int first = rank_ * shape_.headsPerRank;
   const int64_t rows = static_cast<int64_t>(shape_.tokens) * shape_.headsPerRank;
   for (int r = 0; r < config_.ranks; ++r) {
-    Rank& from = *shared_.ranks[static_cast<size_t>(r)];
+    const PeerMemory from = shared_.peers->memory(r);
     for (int t = 0; t < shape_.tokens && !shared_.cancelled(); ++t) {
       const int64_t at = static_cast<int64_t>(t) * config_.heads + first;
       const int64_t to = r * rows + static_cast<int64_t>(t) * shape_.headsPerRank;
-      shared_.code.rows.scale(from.out() + at * shape_.valueDim * shape_.valueBytes, shared_.bf16(), 1.0F,
-                              wire_.data() + to * shape_.valueDim * shape_.wireBytes, shared_.wireBf16(),
+      shared_.code.rows.scale(from.out + at * shape_.valueDim * shape_.valueBytes, shared_.bf16(), 1.0F,
+                              slices_.data() + to * shape_.valueDim * shape_.wireBytes, shared_.wireBf16(),
                               shape_.headsPerRank * shape_.valueDim);
-      std::memcpy(&lses_[to], from.lse() + at, static_cast<size_t>(shape_.headsPerRank) * 4);
+      std::memcpy(&lses_[to], from.lse + at, static_cast<size_t>(shape_.headsPerRank) * 4);
     }
   }
 }
@@ -45,7 +45,7 @@ void Rank::mergeSlices(int layer) {
     const double total = lse::merged(&lses_[row], config_.ranks, rows, config_.base2);
     for (int r = 0; r < config_.ranks; ++r) {
       const int64_t at = r * rows + row;
-      from[static_cast<size_t>(r)] = wire_.data() + at * shape_.valueDim * shape_.wireBytes;
+      from[static_cast<size_t>(r)] = slices_.data() + at * shape_.valueDim * shape_.wireBytes;
       weights[static_cast<size_t>(r)] = lse::weight(lses_[at], total, config_.base2);
     }
     shared_.code.rows.merge({from.data(), weights.data(), config_.ranks, shared_.wireBf16()},

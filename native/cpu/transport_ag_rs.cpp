@@ -9,14 +9,13 @@ namespace dcpscope {
 /** All-gather of lse, weighting of the own partial, reduce-scatter over heads in the wire type. */
 void Rank::agRs(int layer) {
   const int64_t count = static_cast<int64_t>(shape_.tokens) * config_.heads;
-  const Collective gather = enter();
+  const Collective gather = enter(layer, Stage::lseAllGather);
   for (int r = 0; r < config_.ranks; ++r)
-    std::memcpy(&lses_[r * count], shared_.ranks[static_cast<size_t>(r)]->lse(),
-                static_cast<size_t>(count) * 4);
+    std::memcpy(&lses_[r * count], shared_.peers->memory(r).lse, static_cast<size_t>(count) * 4);
   span(layer, Stage::lseAllGather, gather.enter, {count * 4 * (config_.ranks - 1), 0}, &gather);
-  const int64_t begin = shared_.clock.now();
+  const int64_t begun = begin(layer, Stage::lseCorrect);
   correct();
-  span(layer, Stage::lseCorrect, begin,
+  span(layer, Stage::lseCorrect, begun,
        {count * shape_.valueDim * shape_.valueBytes, count * shape_.valueDim});
   reduceScatter(layer);
 }
@@ -27,13 +26,15 @@ void Rank::correct() {
     const double total = lse::merged(&lses_[row], config_.ranks, count, config_.base2);
     const float weight = lse::weight(lses_[rank_ * count + row], total, config_.base2);
     shared_.code.rows.scale(out_ + row * shape_.valueDim * shape_.valueBytes, shared_.bf16(), weight,
-                            wire_.data() + row * shape_.valueDim * shape_.wireBytes, shared_.wireBf16(),
+                            own_.wire + row * shape_.valueDim * shape_.wireBytes, shared_.wireBf16(),
                             shape_.valueDim);
   }
 }
 
 void Rank::reduceScatter(int layer) {
-  const Collective collective = enter();
+  const Collective collective = enter(layer, Stage::outReduceScatter);
+  std::array<const unsigned char*, 64> wires{};
+  for (int r = 0; r < config_.ranks; ++r) wires[static_cast<size_t>(r)] = shared_.peers->memory(r).wire;
   std::array<const void*, 64> from{};
   const int first = rank_ * shape_.headsPerRank;
   for (int t = 0; t < shape_.tokens && !shared_.cancelled(); ++t)
@@ -41,7 +42,7 @@ void Rank::reduceScatter(int layer) {
       const int64_t row = static_cast<int64_t>(t) * config_.heads + first + h;
       for (int r = 0; r < config_.ranks; ++r)
         from[static_cast<size_t>(r)] =
-            shared_.ranks[static_cast<size_t>(r)]->wire() + row * shape_.valueDim * shape_.wireBytes;
+            wires[static_cast<size_t>(r)] + row * shape_.valueDim * shape_.wireBytes;
       const int64_t to = static_cast<int64_t>(t) * shape_.headsPerRank + h;
       shared_.code.rows.add(from.data(), config_.ranks, shared_.wireBf16(),
                             merged(layer) + to * shape_.valueDim * shape_.valueBytes, shared_.bf16(),

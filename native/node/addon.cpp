@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/segment.h"
 #include "core/layout.h"
 #include "core/memory.h"
 #include "cpu/kernels.h"
@@ -116,6 +117,11 @@ Napi::Int32Array numbers(Napi::Env env, const std::vector<int32_t>& values) {
   return Napi::Int32Array::New(env, values.size(), buffer, 0);
 }
 
+/** unlinkSegment(name): takes the name of a group's shared memory away; those who have opened it keep it. */
+void unlinkSegment(const Napi::CallbackInfo& info) {
+  guarded(info.Env(), [&] { Segment::unlink(info[0].ToString().Utf8Value()); });
+}
+
 int64_t ranged(const Napi::CallbackInfo& info, size_t index, const char* field, int64_t least, int64_t most) {
   const int64_t value = readInteger(info[index], field);
   if (value < least || value > most)
@@ -166,14 +172,16 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("cuda", Napi::Function::New(env, cudaInfo, "cuda"));
   exports.Set("kernelProblem", Napi::Function::New(env, kernelProblem, "kernelProblem"));
   exports.Set("predictMemory", Napi::Function::New(env, predict, "predictMemory"));
+  exports.Set("unlinkSegment", Napi::Function::New(env, unlinkSegment, "unlinkSegment"));
   exports.Set("measureReadBandwidth", Napi::Function::New(env, bandwidth, "measureReadBandwidth"));
   exports.Set("layout", Napi::Function::New(env, layoutOf, "layout"));
-  exports.Set("createRun", Napi::Function::New(
-                               env,
-                               [](const Napi::CallbackInfo& info) -> Napi::Value {
-                                 return info.Env().GetInstanceData<Napi::FunctionReference>()->New({info[0]});
-                               },
-                               "createRun"));
+  exports.Set("createRun",
+              Napi::Function::New(
+                  env,
+                  [](const Napi::CallbackInfo& info) -> Napi::Value {
+                    return info.Env().GetInstanceData<Napi::FunctionReference>()->New({info[0], info[1]});
+                  },
+                  "createRun"));
   return exports;
 }
 

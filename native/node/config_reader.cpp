@@ -69,7 +69,8 @@ class Reader {
 Comm readComm(const std::string& text) {
   if (text == "ag_rs") return Comm::agRs;
   if (text == "a2a") return Comm::a2a;
-  refuse("comm", "ag_rs or a2a");
+  if (text == "p2p") return Comm::p2p;
+  refuse("comm", "ag_rs, a2a or p2p");
 }
 
 KvType readKvType(const std::string& text) {
@@ -143,6 +144,7 @@ Config readConfig(const Napi::Value& value) {
   c.topk = read.small("topk");
   c.base2 = readBase2(read.text("lseBase"));
   c.emptyRow = readEmptyRow(read.text("emptyRow"));
+  c.processes = read.flag("processes");
   c.cuda = readCuda(read.text("device"));
   c.graph = read.flag("graph");
   c.restOfLayerBytes = read.integer("restOfLayerBytes");
@@ -154,6 +156,23 @@ Config readConfig(const Napi::Value& value) {
   c.captureLayers = read.list<int>("captureLayers");
   c.kernelSteps = read.list<int>("kernelSteps");
   return c;
+}
+
+std::optional<Member> readMember(const Napi::Value& value) {
+  if (value.IsUndefined()) return std::nullopt;
+  if (!value.IsObject()) refuse("member", "an object");
+  const auto object = value.As<Napi::Object>();
+  const Reader read(object);
+  const Napi::Value base = object.Get("clockBaseNs");
+  if (!base.IsBigInt()) refuse("clockBaseNs", "a bigint");
+  bool whole = false;
+  Member member;
+  member.rank = read.small("rank");
+  member.segment = read.text("segment");
+  member.creates = read.flag("creates");
+  member.clockBase = base.As<Napi::BigInt>().Int64Value(&whole);
+  if (!whole) refuse("clockBaseNs", "nanoseconds of a clock");
+  return member;
 }
 
 }  // namespace dcpscope::node

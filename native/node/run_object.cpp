@@ -41,14 +41,15 @@ Napi::Function RunObject::define(Napi::Env env) {
       env, "NativeRun",
       {InstanceMethod<&RunObject::fill>("fill"), InstanceMethod<&RunObject::advance>("advance"),
        InstanceMethod<&RunObject::drain>("drain"), InstanceMethod<&RunObject::takeCaptures>("takeCaptures"),
-       InstanceMethod<&RunObject::dropped>("dropped"), InstanceMethod<&RunObject::facts>("facts"),
-       InstanceMethod<&RunObject::cancel>("cancel"), InstanceMethod<&RunObject::dispose>("dispose")});
+       InstanceMethod<&RunObject::dropped>("dropped"), InstanceMethod<&RunObject::places>("places"),
+       InstanceMethod<&RunObject::facts>("facts"), InstanceMethod<&RunObject::cancel>("cancel"),
+       InstanceMethod<&RunObject::dispose>("dispose")});
 }
 
 RunObject::RunObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
   guarded(info.Env(), [&] {
     const Config config = readConfig(info[0]);
-    run_ = std::make_shared<Run>(config, deviceOf(config));
+    run_ = std::make_shared<Run>(config, deviceOf(config), readMember(info[1]));
   });
 }
 
@@ -130,6 +131,16 @@ Napi::Value RunObject::facts(const Napi::CallbackInfo& info) {
     object.Set("attention", facts.attention);
     if (!facts.kernelProblem.empty()) object.Set("kernelProblem", facts.kernelProblem);
     return object;
+  });
+}
+
+Napi::Value RunObject::places(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    Napi::Array places = Napi::Array::New(info.Env());
+    if (run_ == nullptr) return places;
+    if (!*busy_) run_->rest();
+    for (const Place& place : run_->places()) places.Set(places.Length(), describe(place));
+    return places;
   });
 }
 

@@ -23,6 +23,7 @@ class RunObject : public Napi::ObjectWrap<RunObject> {
   Napi::Value takeCaptures(const Napi::CallbackInfo& info);
   Napi::Value facts(const Napi::CallbackInfo& info);
   Napi::Value dropped(const Napi::CallbackInfo& info);
+  Napi::Value places(const Napi::CallbackInfo& info);
   void cancel(const Napi::CallbackInfo& info);
   void dispose(const Napi::CallbackInfo& info);
 

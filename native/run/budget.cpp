@@ -37,7 +37,9 @@ int64_t ringBytes(const Config& c) {
   const RingSizes sizes = ringSizes(c);
   const int64_t perRank = sizes.spans * rowBytes(spanColumns()) + sizes.rows * rowBytes(queryRowColumns()) +
                           sizes.pages * rowBytes(pageColumns()) + sizes.kernels * rowBytes(kernelColumns());
-  return c.ranks * perRank + kStepRows * rowBytes(stepColumns()) + kEventRows * rowBytes(eventColumns());
+  const int64_t processes = c.processes ? c.ranks : 1;
+  return c.ranks * perRank +
+         processes * (kStepRows * rowBytes(stepColumns()) + kEventRows * rowBytes(eventColumns()));
 }
 
 }  // namespace
@@ -64,7 +66,8 @@ std::vector<MemoryComponent> predictMemory(const Config& config, const Device& d
   validate(config);
   const Shape shape(config);
   std::vector<MemoryComponent> all = device.memory(config);
-  all.push_back({"block_table", PageTable::bytes(shape)});
+  const int64_t processes = config.processes ? config.ranks : 1;
+  all.push_back({"block_table", processes * PageTable::bytes(shape)});
   all.push_back({"reference", Checker::bytes(shape, device.threads(config))});
   all.push_back({"rings", ringBytes(config)});
   all.push_back({"capture", captureBytes(config, shape)});

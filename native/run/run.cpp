@@ -14,24 +14,38 @@
 namespace dcpscope {
 namespace {
 
-const Config& validated(const Config& config, const Device& device) {
+void requireMember(const Config& config, const std::optional<Member>& member) {
+  if (config.processes != member.has_value())
+    throw EngineError(ErrorCode::config, config.processes
+                                             ? "processes: needs a rank of its own for this run"
+                                             : "processes: must be true for the run of one rank");
+  if (member && (member->rank < 0 || member->rank >= config.ranks))
+    throw EngineError(ErrorCode::config, "rank: must be below ranks (" + std::to_string(config.ranks) +
+                                             "), got " + std::to_string(member->rank));
+}
+
+const Config& validated(const Config& config, const Device& device, const std::optional<Member>& member) {
   validate(config);
-  const std::vector<MemoryComponent> components = predictMemory(config, device);
-  requireMemory(components, memoryAvailable().available);
-  device.requireRoom(components);
+  requireMember(config, member);
+  if (!member || member->creates) {
+    const std::vector<MemoryComponent> components = predictMemory(config, device);
+    requireMemory(components, memoryAvailable().available);
+    device.requireRoom(components);
+  }
   requireAddressablePool(config, Shape(config));
   return config;
 }
 
 }  // namespace
 
-Run::Run(const Config& config, const Device& device)
-    : state_(config, ringSizes(validated(config, device))),
+Run::Run(const Config& config, const Device& device, std::optional<Member> member)
+    : state_(config, ringSizes(validated(config, device, member)), member),
       pool_(device.threads(config)),
       steps_(stepColumns(), kStepRows),
       events_(eventColumns(), kEventRows),
       group_(device.createGroup(state_, pool_)),
-      checker_(std::make_unique<Checker>(state_, pool_)),
+      checker_(state_.leads() ? std::make_unique<Checker>(state_, pool_) : nullptr),
+      notes_(static_cast<size_t>(config.ranks)),
       recorded_(state_.shape.requests),
       emptySeen_(config.ranks),
       eventsPerStep_(eventsPerStep(config)) {
@@ -68,6 +82,7 @@ void Run::prepareFill() {
 }
 
 double Run::fill(double maxMs) {
+  state_.at({Activity::filling});
   prepareFill();
   const int64_t begin = state_.clock.now();
   const int64_t batch = group_->fillSizes().pieces;
@@ -166,8 +181,9 @@ void Run::takePages() {
     for (int i = 0; i < state_.shape.requests; ++i)
       needed += layout::columns(state_.frame.after[i], c.ranks, c.pageSize);
     const int64_t pool = state_.shape.poolPages;
-    event({state_.frame.step, -1, -1, r, state_.clock.now(), EventKind::poolFull, -1,
-           static_cast<double>(needed), static_cast<double>(pool)});
+    if (state_.leads())
+      event({state_.frame.step, -1, -1, r, state_.clock.now(), EventKind::poolFull, -1,
+             static_cast<double>(needed), static_cast<double>(pool)});
     throw EngineError(ErrorCode::poolFull,
                       "the KV pool is full at step " + std::to_string(state_.frame.step) + ": request " +
                           std::to_string(r) + " with " + std::to_string(length) + " tokens needs " +
@@ -179,30 +195,31 @@ void Run::takePages() {
 
 void Run::finishStep(const StepTimes& times) {
   CheckResult check;
-  MergedNan nan;
   std::vector<Capture> captures;
   if (!state_.cancelled()) {
-    nan = group_->findNan();
-    check = checker_->check(*group_);
+    noteStep();
+    state_.at({Activity::checking, {}, -1, state_.frame.step});
+    if (checker_ != nullptr) check = checker_->check(*group_);
     captures = captureStep();
   }
-  if (state_.cancelled()) {
+  if (state_.cancelled() || !group_->conclude(notes_)) {
     for (auto& trace : state_.traces) trace->giveUp();
     throwIfCancelled();
   }
   const int64_t now = state_.clock.now();
   std::move(captures.begin(), captures.end(), std::back_inserter(captures_));
   recordPages();
+  if (!state_.leads()) return;
   recordSightings(now);
   recordEmptyRanks(now);
-  recordCheck(check, nan, now);
+  recordCheck(check, now);
   recordKernels(times.kernels, now);
   recordStep(check, times);
 }
 
 std::vector<NamedRing> Run::rings() {
   std::vector<NamedRing> all;
-  for (int rank = 0; rank < state_.config.ranks; ++rank) {
+  for (int rank = state_.firstRank(); rank < state_.endRank(); ++rank) {
     RankTrace& trace = state_.trace(rank);
     all.push_back({"spans", rank, &trace.spans});
     all.push_back({"rows", rank, &trace.rows});

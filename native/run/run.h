@@ -1,6 +1,8 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,8 +30,11 @@ struct NamedRing {
 /** A decode run of one DCP group on a device. Not safe for concurrent calls except `cancel`. */
 class Run {
  public:
-  /** Throws ERR_CONFIG, or ERR_MEMORY before anything is allocated. */
-  Run(const Config& config, const Device& device);
+  /**
+   * Throws ERR_CONFIG, or ERR_MEMORY before anything is allocated. With `member` it is the part of one rank;
+   * the rank that makes the shared memory answers for the memory of all.
+   */
+  Run(const Config& config, const Device& device, std::optional<Member> member = std::nullopt);
   ~Run();
 
   /** Not while a call works. */
@@ -39,6 +44,11 @@ class Run {
   double fill(double maxMs);
   /** See NativeRun.advance in main/engine/addon.ts. */
   AdvanceResult advance(int maxSteps, double maxMs, int64_t waitedNs);
+
+  /** Where each rank is, from any thread; none where ranks have no processes of their own. */
+  std::vector<Place> places() const { return group_->places(); }
+  /** Shows others that this rank goes on although it does not work. Not while a call works. */
+  void rest() { state_.at({Activity::resting}); }
 
   std::vector<NamedRing> rings();
   std::vector<Capture> takeCaptures();
@@ -64,8 +74,9 @@ class Run {
   void takePages();
   void finishStep(const StepTimes& times);
   void recordPages();
+  void noteStep();
   void recordSightings(int64_t now);
-  void recordCheck(const CheckResult& check, const MergedNan& nan, int64_t now);
+  void recordCheck(const CheckResult& check, int64_t now);
   void recordEmptyRanks(int64_t now);
   void recordKernels(const KernelTrace& kernels, int64_t now);
   void recordStep(const CheckResult& check, const StepTimes& times);
@@ -85,7 +96,9 @@ class Run {
   Ring steps_;
   Ring events_;
   std::unique_ptr<Group> group_;
+  /** Of the process that leads. */
   std::unique_ptr<Checker> checker_;
+  std::vector<RankNotes> notes_;
   std::vector<FillBlock> blocks_;
   std::vector<FillPiece> pieces_;
   int64_t filled_ = 0;

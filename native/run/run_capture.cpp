@@ -15,7 +15,7 @@ void Run::prepareCaptures() {
   const int64_t T = s.tokens;
   const int64_t H = c.heads;
   const std::vector<int> layers = capturedLayers(c);
-  for (int r = 0; r < c.ranks; ++r)
+  for (int r = state_.firstRank(); r < state_.endRank(); ++r)
     for (const int layer : layers) {
       Capture capture{state_.frame.step, layer, r, {}, ""};
       capture.tensors.push_back(makeTensor("q", value, {T, H, s.keyDim}));
@@ -62,7 +62,8 @@ std::vector<Capture> Run::finishCaptures() {
     std::move(trace->captures.begin(), trace->captures.end(), std::back_inserter(finished));
     trace->captures.clear();
   }
-  for (const int layer : capturedLayers(state_.config)) finished.push_back(captureReference(layer));
+  if (checker_ != nullptr)
+    for (const int layer : capturedLayers(state_.config)) finished.push_back(captureReference(layer));
   return finished;
 }
 

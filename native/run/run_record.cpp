@@ -14,7 +14,7 @@ void Run::recordPages() {
     const bool first = recorded_[r] < 0;
     const int64_t begin = first ? 0 : layout::column(recorded_[r], c.ranks, P);
     const int64_t known = first ? 0 : layout::columns(recorded_[r], c.ranks, P);
-    for (int rank = 0; rank < c.ranks; ++rank) {
+    for (int rank = state_.firstRank(); rank < state_.endRank(); ++rank) {
       const int64_t before = first ? 0 : layout::localLength(recorded_[r], rank, c.ranks, c.interleave);
       const int64_t length = layout::localLength(after, rank, c.ranks, c.interleave);
       for (int64_t column = begin; column < layout::columns(after, c.ranks, P); ++column) {
@@ -28,11 +28,20 @@ void Run::recordPages() {
   }
 }
 
+/** Keeps what the ranks of this process noticed. */
+void Run::noteStep() {
+  for (int r = state_.firstRank(); r < state_.endRank(); ++r) {
+    const RankTrace& trace = state_.trace(r);
+    notes_[static_cast<size_t>(r)] = {trace.nan, trace.inf, trace.lseNan, {}};
+  }
+  notes_[static_cast<size_t>(state_.firstRank())].merged = group_->findNan();
+}
+
 void Run::recordSightings(int64_t now) {
-  const auto summed = [&](EventKind kind, Sighting RankTrace::* which) {
+  const auto summed = [&](EventKind kind, Sighting RankNotes::* which) {
     EventRow row{state_.frame.step, -1, -1, -1, now, kind, -1, 0, 0};
     for (int r = 0; r < state_.config.ranks; ++r) {
-      const Sighting& seen = state_.trace(r).*which;
+      const Sighting& seen = notes_[static_cast<size_t>(r)].*which;
       if (seen.count > 0 && row.value == 0) {
         row.layer = seen.layer;
         row.rank = r;
@@ -43,9 +52,9 @@ void Run::recordSightings(int64_t now) {
     }
     if (row.value > 0) event(row);
   };
-  summed(EventKind::nanInPartial, &RankTrace::nan);
-  summed(EventKind::infInPartial, &RankTrace::inf);
-  summed(EventKind::nanInLse, &RankTrace::lseNan);
+  summed(EventKind::nanInPartial, &RankNotes::nan);
+  summed(EventKind::infInPartial, &RankNotes::inf);
+  summed(EventKind::nanInLse, &RankNotes::lseNan);
 }
 
 /** A rank that holds no key of some requests, when their number changes. */
@@ -63,8 +72,18 @@ void Run::recordEmptyRanks(int64_t now) {
   }
 }
 
-void Run::recordCheck(const CheckResult& check, const MergedNan& nan, int64_t now) {
+void Run::recordCheck(const CheckResult& check, int64_t now) {
   const int qLen = state_.config.qLen;
+  MergedNan nan;
+  for (const RankNotes& note : notes_) {
+    const MergedNan& found = note.merged;
+    if (found.count > 0 && (nan.count == 0 || found.layer < nan.layer)) {
+      nan.layer = found.layer;
+      nan.rank = found.rank;
+      nan.token = found.token;
+    }
+    nan.count += found.count;
+  }
   if (nan.count > 0)
     event({state_.frame.step, nan.layer, nan.rank, nan.token / qLen, now, EventKind::nanInMerged, nan.token,
            static_cast<double>(nan.count), 0});

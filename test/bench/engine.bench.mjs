@@ -38,6 +38,7 @@ const base = {
   topk: 0,
   lseBase: 'e',
   emptyRow: 'neutral',
+  processes: false,
   device: 'cpu',
   graph: false,
   restOfLayerBytes: 0,

@@ -110,7 +110,7 @@ test('the main process refuses what the form would not let through', async ({ de
       'workload.requests[0].contextLen',
       'must be at most',
     ],
-    [{ parallel: { comm: 'p2p' } }, 'parallel.comm', 'is not supported'],
+    [{ model: { headDim: 64 } }, 'model.headDim', 'is not supported'],
     [{ modell: {} }, 'modell', 'is not a known key'],
   ] as const) {
     const result = await invoke(page, 'startRun', { config })

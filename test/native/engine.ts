@@ -55,6 +55,7 @@ export const smallConfig = (over: Partial<EngineConfig> = {}): EngineConfig => (
   topk: 0,
   lseBase: 'e',
   emptyRow: 'neutral',
+  processes: false,
   device: 'cpu',
   graph: false,
   restOfLayerBytes: 0,

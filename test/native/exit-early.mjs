@@ -31,6 +31,7 @@ const config = {
   topk: 0,
   lseBase: 'e',
   emptyRow: 'neutral',
+  processes: false,
   device: 'cpu',
   graph: false,
   restOfLayerBytes: 0,

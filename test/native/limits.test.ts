@@ -21,7 +21,7 @@ describe('bad configurations', () => {
     [{ kvLoraRank: 24 }, /kvLoraRank: must be a multiple of 16, got 24/],
     [{ softmaxScale: Number.NaN }, /softmaxScale: must be above 0/],
     [{ interleave: 3 }, /interleave: must divide pageSize/],
-    [{ comm: 'p2p' }, /comm: must be ag_rs or a2a/],
+    [{ comm: 'nccl' }, /comm: must be ag_rs, a2a or p2p/],
     [{ kvDtype: 'fp16' }, /kvDtype: must be fp32, bf16, fp8 or fp8_ds_mla/],
     [{ kvDtype: 'fp8_ds_mla' }, /kvDtype: fp8_ds_mla needs kvLoraRank 512 and ropeDim 64/],
     [{ topk: -1 }, /topk: must be 0 to 1048576, got -1/],

@@ -1,32 +1,25 @@
 #pragma once
 #include <cuda_runtime_api.h>
 
+#include "core/fault_point.h"
 #include "cuda/run/timeline.h"
 #include "cuda/stamp.h"
 
 namespace dcpscope::cuda {
 
-/**
- * A kernel fault on purpose, for tests of what happens then: DCPSCOPE_TEST_FAULT=stage:rank:step in the
- * environment, e.g. decode_attn:1:3.
- */
+/** A kernel fault on purpose where core/fault_point.h says. */
 class TestFault {
  public:
-  /** Reads the environment; ERR_CONFIG for text that is not of the form. */
-  TestFault();
-
-  bool strikes(int step) const { return step_ >= 0 && step == step_; }
+  bool strikes(int step) const { return at_.step >= 0 && step == at_.step; }
   bool strikes(int step, const Work& work) const {
-    return strikes(step) && work.stage == stage_ && work.rank == rank_;
+    return strikes(step) && work.stage == at_.stage && work.rank == at_.rank;
   }
 
   /** A kernel that announces itself as its stage and then writes where it must not. */
   static void strike(const Stamp* stamps, cudaStream_t stream);
 
  private:
-  Stage stage_ = Stage::metadata;
-  int rank_ = -1;
-  int step_ = -1;
+  const FaultPoint at_ = faultPoint();
 };
 
 }  // namespace dcpscope::cuda

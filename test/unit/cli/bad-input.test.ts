@@ -43,8 +43,8 @@ describe('a configuration that breaks a rule is refused in one line', () => {
     ['a list', [], /must be an object/],
     [
       'what this engine cannot do',
-      { parallel: { comm: 'p2p' } },
-      /parallel\.comm: the p2p transport is not supported/,
+      { serving: { kernel: 'x' } },
+      /serving\.kernel: a back-end kernel is not supported/,
     ],
     ['a fault', { faults: [{ fault: 'x', ranks: 'all' }] }, /faults\[0\]\.fault: fault injection/],
   ])('%s', async (_name, config, says) => {

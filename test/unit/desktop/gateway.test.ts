@@ -97,7 +97,7 @@ describe('startRun', () => {
     [{ workload: { requests: [{ contextLen: 1e12 }] } }, 'workload.requests[0].contextLen'],
     [{ modell: {} }, 'modell'],
     [{ engine: { device: 'cuda' } }, 'engine.device'],
-    [{ parallel: { comm: 'p2p' } }, 'parallel.comm'],
+    [{ model: { headDim: 64 } }, 'model.headDim'],
     ['{}', ''],
     [undefined, ''],
   ])('refuses %j with the path of the field and starts nothing', async (config, path) => {
@@ -113,10 +113,10 @@ describe('startRun', () => {
       const result = await send({ command: 'startRun', params: { config } })
       return result.ok ? '' : result.message
     }
-    expect(await refused({ parallel: { comm: 'p2p' } })).toBe(
-      "This configuration cannot run: parallel.comm: the p2p transport is not supported by this version's engine.",
+    expect(await refused({ serving: { kernel: 'x' } })).toBe(
+      "This configuration cannot run: serving.kernel: a back-end kernel is not supported by this version's engine.",
     )
-    expect(await refused({ parallel: { comm: 'p2p' }, model: { kvHeads: 2 } })).toMatch(/, and 1 more\.$/)
+    expect(await refused({ serving: { kernel: 'x' }, model: { kvHeads: 2 } })).toMatch(/, and 1 more\.$/)
   })
 
   it('says so when the folder of runs cannot be made', async () => {

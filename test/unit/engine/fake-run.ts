@@ -135,6 +135,7 @@ export const fakeEngine = (options: FakeOptions): FakeEngine => {
       cancel: () => {
         cancelled = true
       },
+      places: () => [],
       dispose: () => {
         disposed++
       },

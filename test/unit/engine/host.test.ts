@@ -101,10 +101,10 @@ describe('the engine host', () => {
       code: 'ERR_CONFIG',
       error: expect.stringContaining('must divide tpSize'),
     })
-    host.command(startOf('b', { ...tiny, parallel: { ...tiny.parallel, comm: 'p2p' } }))
+    host.command(startOf('b', { ...tiny, serving: { ...tiny.serving, kernel: 'x' } }))
     expect(await ended('b')).toMatchObject({
       code: 'ERR_CONFIG',
-      error: expect.stringContaining('parallel.comm'),
+      error: expect.stringContaining('serving.kernel'),
     })
   })
 

@@ -174,9 +174,9 @@ describe('the draft', () => {
   })
 
   test('names what the engine cannot do yet as an issue of a valid configuration', () => {
-    useRunForm.getState().set('parallel.comm', 'p2p')
+    useRunForm.getState().set('serving.kernel', 'x')
     const { issues, config } = useRunForm.getState()
-    expect(issues.map(({ path }) => path)).toEqual(['parallel.comm'])
+    expect(issues.map(({ path }) => path)).toEqual(['serving.kernel'])
     expect(config).not.toBeNull()
   })
 

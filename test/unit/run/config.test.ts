@@ -146,7 +146,8 @@ describe('what the engine cannot do yet', () => {
     [{ engine: { device: 'cpu', graph: true } }, 'engine.graph'],
     [{ engine: { device: 'cpu', kernelTrace: 'last' } }, 'engine.kernelTrace'],
     [{ engine: { device: 'cuda' }, cache: { kvDtype: 'fp32' } }, 'cache.kvDtype'],
-    [{ parallel: { comm: 'p2p' } }, 'parallel.comm'],
+    [{ engine: { device: 'cuda' }, parallel: { comm: 'p2p' } }, 'parallel.comm'],
+    [{ engine: { device: 'cuda', ranks: 'processes' } }, 'engine.ranks'],
   ])('%j is valid, and refused by name', (input, path) => {
     expect(unsupported(accepted(input)).map((i) => i.path)).toEqual([path])
   })

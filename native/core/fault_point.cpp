@@ -1,0 +1,29 @@
+#include "core/fault_point.h"
+
+#include <cstdlib>
+#include <sstream>
+#include <string>
+
+#include "core/error.h"
+
+namespace dcpscope {
+
+FaultPoint faultPoint() {
+  FaultPoint point;
+  const char* text = std::getenv("DCPSCOPE_TEST_FAULT");
+  if (text == nullptr) return point;
+  std::istringstream parts(text);
+  std::string stage;
+  char colon = 0;
+  std::getline(parts, stage, ':');
+  parts >> point.rank >> colon >> point.step;
+  for (int i = 0; i < kStageCount; ++i)
+    if (stage == name(static_cast<Stage>(i)) && colon == ':' && !parts.fail()) {
+      point.stage = static_cast<Stage>(i);
+      return point;
+    }
+  throw EngineError(ErrorCode::config,
+                    "DCPSCOPE_TEST_FAULT: must be stage:rank:step, got " + std::string(text));
+}
+
+}  // namespace dcpscope

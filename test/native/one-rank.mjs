@@ -1,0 +1,61 @@
+// One rank of the run in the JSON file argv[2], which also has the member of rank 0; argv[3] is the rank. Prints what it
+// recorded as JSON, or `code: message` of what ended it.
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+
+const addon = createRequire(import.meta.url)(
+  process.env.DCPSCOPE_ADDON ?? fileURLToPath(new URL('../../dist/native/dcpscope.node', import.meta.url)),
+)
+const { config, segment, clockBaseNs } = JSON.parse(readFileSync(process.argv[2], 'utf8'))
+const rank = Number(process.argv[3])
+
+/** The first rank makes the memory, maybe later than this one looks for it. */
+const created = async () => {
+  for (let tries = 0; ; tries++)
+    try {
+      return addon.createRun(config, { rank, segment, creates: rank === 0, clockBaseNs: BigInt(clockBaseNs) })
+    } catch (error) {
+      if (tries === 200 || rank === 0 || !String(error).includes('cannot open')) throw error
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+}
+
+const tables = {}
+const captures = {}
+
+const collect = (run) => {
+  for (let chunks = run.drain(1 << 20); chunks.length > 0; chunks = run.drain(1 << 20))
+    for (const { table, rank: of, rows, columns } of chunks)
+      for (let i = 0; i < rows; i++) {
+        const row = Object.entries(columns).map(([name, values]) => [name, String(values[i])])
+        tables[`${table} ${of}`] ??= []
+        tables[`${table} ${of}`].push(Object.fromEntries(row))
+      }
+  for (const { step, layer, rank: of, tensors } of run.takeCaptures())
+    for (const { name, data } of tensors)
+      captures[`${step} ${layer} ${of} ${name}`] = createHash('sha256')
+        .update(new Uint8Array(data))
+        .digest('hex')
+}
+
+try {
+  const run = await created()
+  const beats = setInterval(() => run.places(), 100)
+  try {
+    while ((await run.fill(20)) < 1);
+    process.stderr.write('filled\n')
+    for (let finished = false; !finished; collect(run))
+      finished = (await run.advance(1 << 20, 20, 0)).finished
+    console.log(JSON.stringify({ tables, captures, dropped: run.dropped() }))
+  } catch (error) {
+    collect(run)
+    console.log(JSON.stringify({ tables, error: `${error.code}: ${error.message}`, places: run.places() }))
+  } finally {
+    clearInterval(beats)
+    run.dispose()
+  }
+} catch (error) {
+  console.log(JSON.stringify({ tables, error: `${error.code}: ${error.message}` }))
+}
