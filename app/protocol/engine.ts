@@ -100,8 +100,10 @@ export const traceMessageSchema = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('end'),
     runId: z.string(),
-    status: z.enum(['complete', 'stopped', 'failed']),
+    /** `interrupted`: the process of a rank died. */
+    status: z.enum(['complete', 'stopped', 'interrupted', 'failed']),
     error: z.string().optional(),
+    code: z.string().optional(),
     dropped: z.int(),
     captureNotes: z.array(z.string()),
     /** Why kernels that were asked for were not recorded. */

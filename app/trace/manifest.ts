@@ -80,6 +80,19 @@ export const manifestSchema = z.strictObject({
   emulated: z.string().optional(),
   devices: z.array(z.strictObject({ name: z.string(), kind: z.enum(['cpu', 'cuda']), detail: z.string() })),
   versions: z.record(z.string(), z.string()),
+  /** Where each rank ran, where it had a process of its own; absent where all ranks were one process. */
+  processes: z
+    .array(
+      z.strictObject({
+        rank: z.int(),
+        host: z.string(),
+        pid: z.int(),
+        /** Number of the rank on its machine, where a launcher said so. */
+        localRank: z.int().optional(),
+        device: z.string(),
+      }),
+    )
+    .optional(),
   clock: z.strictObject({
     /** Wall time of clock zero, ISO 8601 UTC. */
     base: z.string(),

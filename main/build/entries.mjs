@@ -4,6 +4,7 @@
 export const ENTRIES = {
   main: 'main/desktop/main.ts',
   'engine-host': 'main/engine/host.ts',
+  'rank-host': 'main/ranks/rank-host.ts',
   'store-host': 'main/store/host.ts',
   cli: 'main/cli/cli.ts',
 }

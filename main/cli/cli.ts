@@ -64,12 +64,13 @@ const program = (finish: (code: ExitCode) => void): Command => {
       `preset below the configuration: ${PRESET_NAMES.join(', ')} (tiny when no configuration is given)`,
     )
     .option('--device <device>', 'auto, cpu or cuda; in place of engine.device')
+    .option('--ranks <how>', 'threads or processes; in place of engine.ranks')
     .option('--out <dir>', 'bundle folder, new or empty (default: one in the runs folder of the user)')
     .option('--json', 'print one JSON document and nothing else')
     .addHelpText('after', RUN_HELP)
     .action(async (config: string | undefined, options: RunOptions) => {
       const { exitCode, stdout } = await runCommand(__dirname, config, options)
-      print(stdout)
+      if (stdout !== '') print(stdout)
       finish(exitCode)
     })
 
@@ -143,6 +144,9 @@ Examples:
   dcpscope run                          the tiny preset
   dcpscope run --preset deepseek-v2-lite --out /tmp/lite.dcp
   echo '{"parallel":{"dcpSize":2}}' | dcpscope run - --json
+
+With --ranks processes every rank is a process: started here, or by torchrun, srun or mpirun, when this command runs once
+for each rank, the first one writes the bundle, and MASTER_ADDR and MASTER_PORT say where it listens.
 
 Ctrl-C ends the run cleanly: the step in progress is dropped, what was recorded is kept. A second Ctrl-C kills it.
 The exit code is 1 when the check against the reference failed.`

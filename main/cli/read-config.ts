@@ -10,6 +10,7 @@ export interface ConfigSource {
   readonly file?: string | undefined
   readonly preset?: string | undefined
   readonly device?: string | undefined
+  readonly ranks?: string | undefined
 }
 
 const MAX_CONFIG_BYTES = 1 << 20
@@ -18,7 +19,7 @@ const MAX_CONFIG_BYTES = 1 << 20
 export const readConfig = async (source: ConfigSource): Promise<RunConfig> => {
   const refuse = refusal(source)
   const preset = presetOf(source)
-  const parsed = parseRunConfig(withDevice(await readJson(source), source.device), preset)
+  const parsed = parseRunConfig(withEngine(await readJson(source), source), preset)
   if (!parsed.ok) throw refuse(parsed.issues.map(issueText).join('; '))
   const missing = unsupported(parsed.config)
   if (missing.length > 0) throw refuse(missing.map(issueText).join('; '))
@@ -48,11 +49,14 @@ export const readJson = async (source: ConfigSource): Promise<unknown> => {
 
 const isPreset = (name: string): name is PresetName => PRESET_NAMES.some((known) => known === name)
 
-/** A run configuration as it was written, with another device. */
-export const withDevice = (given: unknown, device: string | undefined): unknown => {
-  if (device === undefined || !isRecord(given)) return given
-  if (given.engine !== undefined && !isRecord(given.engine)) return given
-  return { ...given, engine: { ...given.engine, device } }
+/** What options say of the engine takes the place of what a run configuration says. */
+export const withEngine = (
+  given: unknown,
+  { device, ranks }: Pick<ConfigSource, 'device' | 'ranks'>,
+): unknown => {
+  if (!isRecord(given) || (given.engine !== undefined && !isRecord(given.engine))) return given
+  const asked = { ...(device === undefined ? {} : { device }), ...(ranks === undefined ? {} : { ranks }) }
+  return Object.keys(asked).length === 0 ? given : { ...given, engine: { ...given.engine, ...asked } }
 }
 
 const readText = async (file: string, refuse: (problem: string) => Error): Promise<string> => {

@@ -1,7 +1,7 @@
 import { isRecord, issueText } from '../../app/run/parse.ts'
 import type { SweepConfig } from '../../app/sweep/config.ts'
 import { parseSweepConfig } from '../../app/sweep/parse.ts'
-import { type ConfigSource, presetOf, readJson, refusal, withDevice } from './read-config.ts'
+import { type ConfigSource, presetOf, readJson, refusal, withEngine } from './read-config.ts'
 
 /** The configuration of a sweep, or one CliFailure that names every field at fault. */
 export const readSweepConfig = async (source: ConfigSource): Promise<SweepConfig> => {
@@ -12,4 +12,4 @@ export const readSweepConfig = async (source: ConfigSource): Promise<SweepConfig
 }
 
 const withBaseDevice = (given: unknown, device: string | undefined): unknown =>
-  isRecord(given) && device !== undefined ? { ...given, base: withDevice(given.base ?? {}, device) } : given
+  isRecord(given) && device !== undefined ? { ...given, base: withEngine(given.base ?? {}, { device }) } : given

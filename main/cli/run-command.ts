@@ -6,6 +6,7 @@ import { runLabel } from '../process/runs-folder.ts'
 import { type BundleFolder, chooseBundle } from './bundle-folder.ts'
 import { type EngineProcess, startEngine } from './engine-process.ts'
 import { CliFailure, EXIT, type ExitCode } from './failure.ts'
+import { joinRun, ownSeat } from './join-command.ts'
 import { liveLine } from './live-line.ts'
 import { type ConfigSource, readConfig } from './read-config.ts'
 import { progressText, summaryText } from './run-text.ts'
@@ -30,7 +31,10 @@ export const runCommand = async (
   file: string | undefined,
   options: RunOptions,
 ): Promise<CommandResult> => {
-  const config = await readConfig({ file, preset: options.preset, device: options.device })
+  const { preset, device, ranks } = options
+  const config = await readConfig({ file, preset, device, ranks })
+  const seat = config.engine.ranks === 'processes' ? ownSeat(config) : undefined
+  if (seat !== undefined && seat.rank > 0) return joinRun(distDir, seat, config)
   const bundle = chooseBundle(options.out, runLabel(config))
   const store = await openStore()
   // Before the engine's process is there, or a signal that comes while it is made would end this one alone.

@@ -23,6 +23,8 @@ export interface NativeAddon {
   createRun(config: EngineConfig, member?: Member): NativeRun
   /** Takes the name of a group's shared memory away. Those who have opened it keep it. */
   unlinkSegment(name: string): void
+  /** The steady clock of this machine, which all its processes share. */
+  clockNs(): bigint
   /** Sustained read bandwidth of this machine's memory in bytes/s: all cores, buffer far above the caches. */
   measureReadBandwidth(): Promise<number>
 }

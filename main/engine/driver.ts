@@ -31,6 +31,8 @@ export interface DriverDeps {
   readonly post: (message: TraceMessage) => void
   readonly report: (event: EngineEvent) => void
   readonly now?: () => bigint
+  /** Bytes that may be unacknowledged. */
+  readonly credit?: number
 }
 
 export interface Driver {
@@ -89,7 +91,7 @@ class RunDriver {
   constructor(request: RunRequest, deps: DriverDeps) {
     this.#request = request
     this.#deps = deps
-    this.#outbox = createOutbox(deps.post, deps.now)
+    this.#outbox = createOutbox(deps.post, deps.now, deps.credit)
   }
 
   pause(): void {
@@ -228,6 +230,7 @@ class RunDriver {
       runId: this.#request.runId,
       status: last.status,
       ...(last.error === undefined ? {} : { error: last.error }),
+      ...(last.code === undefined ? {} : { code: last.code }),
       dropped: run.dropped(),
       captureNotes: this.#captureNotes,
       ...lastFacts(run),

@@ -5,7 +5,7 @@ import type { CudaInfo } from '../../app/run/machine.ts'
 import { configRules, issueText } from '../../app/run/parse.ts'
 import { unsupported } from '../../app/run/support.ts'
 import type { Port } from '../process/port.ts'
-import { type Driver, type RunEngine, startRun } from './driver.ts'
+import { type Driver, type DriverDeps, type RunEngine, type RunRequest, startRun } from './driver.ts'
 
 export interface EngineHost {
   /** A message of the process that started this one, not yet parsed. */
@@ -16,6 +16,11 @@ export interface EngineHost {
   shutDown(): Promise<void>
 }
 
+/** Starts a run whose ranks are processes, where this process can. */
+export type StartGroup = (request: RunRequest, deps: DriverDeps) => Driver
+
+const COMMAND_LINE_ONLY = 'engine.ranks: processes can be run from the command line only'
+
 const noGpu = ({ reason }: CudaInfo): string => reason ?? 'the engine can use no GPU here'
 
 /** The engine host without its process: commands in, events out, one run at a time. */
@@ -23,6 +28,7 @@ export const createEngineHost = (
   addon: RunEngine,
   report: (event: EngineEvent) => void,
   complain: (sentence: string) => void,
+  startGroup?: StartGroup,
 ): EngineHost => {
   let store: Port | undefined
   let driver: Driver | undefined
@@ -42,7 +48,8 @@ export const createEngineHost = (
       refuse(request.runId, noGpu(cuda), 'ERR_ENGINE')
     else {
       const device = deviceOf(request.config, cuda?.available)
-      driver = startRun({ ...request, device }, { addon, report, post: (message) => port.post(message) })
+      const begin = request.config.engine.ranks === 'processes' ? (startGroup ?? startRun) : startRun
+      driver = begin({ ...request, device }, { addon, report, post: (message) => port.post(message) })
       driver.done.then(() => {
         driver = undefined
       })
@@ -56,7 +63,9 @@ export const createEngineHost = (
   /** What is wrong with a configuration; a GPU that is asked for and missing is the machine's fault, not its. */
   const refusalOf = (config: RunConfig, cuda: CudaInfo | undefined): string => {
     const known = config.engine.device === 'auto' ? cuda : undefined
-    return [...configRules(config), ...unsupported(config, known)].map(issueText).join('; ')
+    const issues = [...configRules(config), ...unsupported(config, known)].map(issueText)
+    if (config.engine.ranks === 'processes' && startGroup === undefined) issues.push(COMMAND_LINE_ONLY)
+    return issues.join('; ')
   }
 
   const predicted = (config: RunConfig): Extract<EngineEvent, { type: 'predicted' }>['result'] => {

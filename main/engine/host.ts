@@ -1,6 +1,9 @@
 import type { EngineEvent } from '../../app/protocol/engine.ts'
 import { messageType, type ParentPort, parentPort } from '../process/parent-port.ts'
 import { electronPort, ipcPorts } from '../process/port.ts'
+import { startGroup } from '../ranks/group.ts'
+import { startRankProcess } from '../ranks/rank-process.ts'
+import { seatOf } from '../ranks/seat.ts'
 import type { NativeAddon } from './addon.ts'
 import { createEngineHost, type EngineHost } from './engine-host.ts'
 import { loadAddon } from './load-addon.ts'
@@ -52,7 +55,14 @@ const serveFork = (): void => {
   const addon = addonOrExit()
   const { control, data } = ipcPorts(process)
   const report = reportTo((event) => control.post(event))
-  const host = createEngineHost(addon, report, complain)
+  const host = createEngineHost(addon, report, complain, (request, deps) =>
+    startGroup(request, {
+      ...deps,
+      addon,
+      seat: seatOf(),
+      startRank: (assignment) => startRankProcess(__dirname, assignment),
+    }),
+  )
   control.onMessage(host.command)
   host.connectStore(data)
   control.onClose(() => leave(host))

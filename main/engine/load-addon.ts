@@ -42,6 +42,7 @@ const FUNCTIONS = [
   'createRun',
   'measureReadBandwidth',
   'unlinkSegment',
+  'clockNs',
 ] as const
 
 const isAddon = (loaded: unknown): loaded is NativeAddon => {

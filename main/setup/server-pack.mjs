@@ -16,12 +16,12 @@ import { SetupError } from './report.mjs'
 import { output, programPath, ROOT, run } from './shell.mjs'
 
 /** Bundles that the command line starts. */
-const ENTRIES = ['cli.js', 'engine-host.js']
+const ENTRIES = ['cli.js', 'engine-host.js', 'rank-host.js']
 /** What they leave outside. */
 const EXTERNAL = '@duckdb/node-api'
 const BINDINGS = '@duckdb/node-bindings-linux-x64'
 /** Folders whose imports end up in these bundles. */
-const BUNDLED = ['app', 'main/cli', 'main/engine', 'main/process', 'main/store']
+const BUNDLED = ['app', 'main/cli', 'main/engine', 'main/process', 'main/ranks', 'main/store']
 const HEADERS = /** @type {const} */ ([
   ['node-api-headers', 'include'],
   ['node-addon-api', ''],

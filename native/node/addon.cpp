@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "comm/segment.h"
+#include "core/clock.h"
 #include "core/layout.h"
 #include "core/memory.h"
 #include "cpu/kernels.h"
@@ -117,6 +118,10 @@ Napi::Int32Array numbers(Napi::Env env, const std::vector<int32_t>& values) {
   return Napi::Int32Array::New(env, values.size(), buffer, 0);
 }
 
+Napi::Value clockNs(const Napi::CallbackInfo& info) {
+  return Napi::BigInt::New(info.Env(), Clock(0).now());
+}
+
 /** unlinkSegment(name): takes the name of a group's shared memory away; those who have opened it keep it. */
 void unlinkSegment(const Napi::CallbackInfo& info) {
   guarded(info.Env(), [&] { Segment::unlink(info[0].ToString().Utf8Value()); });
@@ -172,6 +177,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("cuda", Napi::Function::New(env, cudaInfo, "cuda"));
   exports.Set("kernelProblem", Napi::Function::New(env, kernelProblem, "kernelProblem"));
   exports.Set("predictMemory", Napi::Function::New(env, predict, "predictMemory"));
+  exports.Set("clockNs", Napi::Function::New(env, clockNs, "clockNs"));
   exports.Set("unlinkSegment", Napi::Function::New(env, unlinkSegment, "unlinkSegment"));
   exports.Set("measureReadBandwidth", Napi::Function::New(env, bandwidth, "measureReadBandwidth"));
   exports.Set("layout", Napi::Function::New(env, layoutOf, "layout"));

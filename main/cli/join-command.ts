@@ -1,0 +1,50 @@
+import type { RunConfig } from '../../app/run/config.ts'
+import { startRankProcess } from '../ranks/rank-process.ts'
+import { type Seat, seatOf } from '../ranks/seat.ts'
+import { badInput, CliFailure, EXIT, messageOf } from './failure.ts'
+import type { CommandResult } from './run-command.ts'
+
+/** The place that a launcher gave this process in a run of `config`; undefined where there is none. */
+export const ownSeat = (config: RunConfig): Seat | undefined => {
+  const seat = seatFound()
+  const { dcpSize } = config.parallel
+  if (seat !== undefined && seat.world !== dcpSize)
+    throw badInput(
+      `the launcher started ${seat.world} ranks, but the configuration has parallel.dcpSize ${dcpSize}`,
+    )
+  return seat
+}
+
+const seatFound = (): Seat | undefined => {
+  try {
+    return seatOf()
+  } catch (error) {
+    throw badInput(messageOf(error))
+  }
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** Runs one rank other than the first, which alone knows the bundle and prints the summary. */
+export const joinRun = async (distDir: string, seat: Seat, config: RunConfig): Promise<CommandResult> => {
+  // The first rank decides what a signal means, and gets it as well; a second one ends this rank at once.
+  let asked = false
+  const onSignal = (): void => {
+    if (asked) process.exit(EXIT.interrupted)
+    asked = true
+  }
+  for (const signal of SIGNALS) process.on(signal, onSignal)
+  try {
+    const { over, how } = await startRankProcess(distDir, { ...seat, token: '', config }).ended
+    if (over === undefined) throw new CliFailure(EXIT.engineFailed, `rank ${seat.rank} ${how}`)
+    if (over.status === 'complete') return { exitCode: EXIT.fine, stdout: '' }
+    if (over.status === 'stopped' || over.code === 'ERR_CANCELLED')
+      return { exitCode: EXIT.interrupted, stdout: '' }
+    throw new CliFailure(
+      over.code === 'ERR_CONFIG' ? EXIT.badInput : EXIT.engineFailed,
+      `rank ${seat.rank} ended: ${over.error ?? over.status}`,
+    )
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, onSignal)
+  }
+}

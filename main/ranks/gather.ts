@@ -1,0 +1,161 @@
+import { createServer, type Server, type Socket } from 'node:net'
+import { GATHER_MS, type Hello, helloSchema } from '../../app/protocol/ranks.ts'
+import { mismatch } from './greeting.ts'
+import { type SocketPort, socketPort } from './socket-port.ts'
+
+/** A rank that has come. */
+export interface Seated {
+  readonly hello: Hello
+  readonly line: SocketPort
+}
+
+/** Why ranks do not make a group; `code` as in engine events. */
+export class GroupProblem extends Error {
+  readonly code: string
+  constructor(code: string, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+export interface GatherOptions {
+  /** Where to listen; port 0: any that is free. */
+  readonly address: string
+  readonly port: number
+  /** What the leader says of rank 0; all must fit it. */
+  readonly first: Hello
+  readonly waitMs?: number
+}
+
+export interface Gathering {
+  /** Settles with the port when ranks can come. */
+  readonly listening: Promise<number>
+  /** All ranks by number, when the last has come. Rejects with a GroupProblem, which those who came are told. */
+  readonly complete: Promise<readonly Seated[]>
+  /** Ends the waiting as `problem`; nothing once it is complete. */
+  fail(problem: GroupProblem): void
+  /** Takes no more ranks. */
+  close(): void
+}
+
+/** Waits for the ranks of a group to come. */
+export const gather = (options: GatherOptions): Gathering => {
+  const { first, waitMs = GATHER_MS } = options
+  const seated = new Map<number, Seated>()
+  const waiting = new Set<Socket>()
+  let done = false
+  let resolveAll: (all: readonly Seated[]) => void = () => {}
+  let rejectAll: (problem: GroupProblem) => void = () => {}
+  const complete = new Promise<readonly Seated[]>((resolve, reject) => {
+    resolveAll = resolve
+    rejectAll = reject
+  })
+  complete.catch(() => {})
+
+  const fail = (problem: GroupProblem): void => {
+    if (done) return
+    done = true
+    clearTimeout(timer)
+    for (const { line } of seated.values()) refuse(line, problem)
+    rejectAll(problem)
+    close()
+  }
+  const close = (): void => {
+    server.close()
+    for (const socket of waiting) socket.destroy()
+  }
+
+  const take = (line: SocketPort, hello: Hello): void => {
+    const known = seated.get(hello.rank)
+    const problem = done
+      ? new GroupProblem('ERR_STATE', `the ranks are complete already, rank ${hello.rank} is one too many`)
+      : problemOf(first, hello, known?.hello)
+    if (problem === undefined) {
+      seated.set(hello.rank, { hello, line })
+      line.onClose(() =>
+        fail(new GroupProblem('ERR_ABSENT', `rank ${hello.rank} left before all ranks had come`)),
+      )
+      if (seated.size === first.world) finish()
+      return
+    }
+    refuse(line, problem)
+    fail(problem)
+  }
+  const finish = (): void => {
+    done = true
+    clearTimeout(timer)
+    resolveAll([...seated.values()].sort((a, b) => a.hello.rank - b.hello.rank))
+  }
+
+  const server = createServer((socket) => {
+    waiting.add(socket)
+    socket.on('close', () => waiting.delete(socket))
+    const line = socketPort(socket)
+    let greeted = false
+    line.onMessage((message) => {
+      // Signs of life until the group begins.
+      if (greeted) return
+      greeted = true
+      waiting.delete(socket)
+      const hello = helloSchema.safeParse(message)
+      // Others knock at ports as well.
+      if (!hello.success || hello.data.token !== first.token) line.close()
+      else take(line, hello.data)
+    })
+  })
+  const timer = setTimeout(() => fail(absent(seated, options, waitMs)), waitMs)
+  return { listening: listening(server, options), complete, fail, close }
+}
+
+const listening = (server: Server, { address, port }: GatherOptions): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.on('error', (error) =>
+      reject(new GroupProblem('ERR_ENGINE', `rank 0 cannot listen at ${address}:${port}: ${error.message}`)),
+    )
+    // A name of this machine may lead to an address that only it can reach.
+    const everywhere = !/^(localhost|127\..*|::1)$/.test(address)
+    server.listen({ port, ...(everywhere ? {} : { host: address }) }, () => {
+      const bound = server.address()
+      resolve(typeof bound === 'object' && bound !== null ? bound.port : port)
+    })
+  })
+
+const problemOf = (first: Hello, hello: Hello, same: Hello | undefined): GroupProblem | undefined => {
+  const refused = (sentence: string): GroupProblem => new GroupProblem('ERR_CONFIG', sentence)
+  const who = `rank ${hello.rank} (${hello.host}, process ${hello.pid})`
+  if (hello.world !== first.world)
+    return refused(`${who} has the world size ${hello.world}, rank 0 has ${first.world}`)
+  if (hello.rank < 0 || hello.rank >= first.world)
+    return refused(`${who} is beyond the world size ${first.world}`)
+  if (same !== undefined)
+    return refused(
+      `rank ${hello.rank} came twice: ${same.host}, process ${same.pid}, and ${hello.host}, process ${hello.pid}`,
+    )
+  const difference = mismatch(first, hello)
+  return difference === undefined ? undefined : refused(difference)
+}
+
+const absent = (
+  seated: ReadonlyMap<number, Seated>,
+  { first, address, port }: GatherOptions,
+  waitMs: number,
+): GroupProblem => {
+  const missing = Array.from({ length: first.world }, (_, rank) => rank).filter((rank) => !seated.has(rank))
+  const where = port === 0 ? '' : ` to ${address}:${port}`
+  return new GroupProblem(
+    'ERR_ABSENT',
+    `${rankList(missing)} of ${first.world} did not come${where} within ${waitMs / 1000} s`,
+  )
+}
+
+/** `rank 2`, `ranks 1, 3 and 5`; many are only counted. */
+export const rankList = (ranks: readonly number[]): string => {
+  if (ranks.length === 1) return `rank ${ranks[0]}`
+  if (ranks.length > 8) return `${ranks.length} ranks, the first is rank ${ranks[0]},`
+  return `ranks ${ranks.slice(0, -1).join(', ')} and ${ranks.at(-1)}`
+}
+
+const refuse = (line: SocketPort, { code, message }: GroupProblem): void => {
+  line.postText({ type: 'over', status: 'failed', error: message, code })
+  line.finish()
+}

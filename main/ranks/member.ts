@@ -1,0 +1,166 @@
+import { connect, type Socket } from 'node:net'
+import {
+  type Assignment,
+  BEAT_MS,
+  GATHER_MS,
+  MISSED_BEATS,
+  type Over,
+  type ToRank,
+  toRankSchema,
+} from '../../app/protocol/ranks.ts'
+import { deviceOf } from '../../app/run/engine-config.ts'
+import type { NativeAddon, NativeRun } from '../engine/addon.ts'
+import { type Driver, startRun } from '../engine/driver.ts'
+import { helloOf } from './greeting.ts'
+import { type SocketPort, socketPort } from './socket-port.ts'
+
+const RETRY_MS = 100
+/** How long the engine may take to stop. */
+const LEAVE_MS = 1000
+
+export interface MemberEnd {
+  readonly over: Over
+  /** The engine does not come back, so that the process can only be killed. */
+  readonly stuck: boolean
+}
+
+/** Runs one rank from its first message to its leader to the end of the run. Never rejects. */
+export const runMember = async (addon: NativeAddon, assignment: Assignment): Promise<MemberEnd> => {
+  try {
+    const line = socketPort(await connected(assignment))
+    return await new Member(addon, assignment, line).end
+  } catch (error) {
+    const over = failed(error instanceof Error ? error.message : String(error), 'ERR_ABSENT')
+    return { over, stuck: false }
+  }
+}
+
+const failed = (error: string, code: string): Over => ({ type: 'over', status: 'failed', error, code })
+
+/** Tries until rank 0 listens. */
+const connected = async ({ rank, address, port }: Assignment): Promise<Socket> => {
+  const deadline = performance.now() + GATHER_MS
+  for (;;) {
+    const tried = await attempt(address, port, deadline - performance.now())
+    if (typeof tried !== 'string') return tried
+    if (performance.now() + RETRY_MS >= deadline)
+      throw new Error(
+        `rank ${rank} found no rank 0 at ${address}:${port} within ${GATHER_MS / 1000} s (${tried})`,
+      )
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+  }
+}
+
+/** The connection, or why there is none. */
+const attempt = (address: string, port: number, ms: number): Promise<Socket | string> =>
+  new Promise((resolve) => {
+    const socket = connect({ host: address, port })
+    const give = (why: string): void => {
+      clearTimeout(timer)
+      socket.destroy()
+      resolve(why)
+    }
+    const timer = setTimeout(() => give('it does not answer'), Math.max(ms, 1))
+    socket.once('error', (error: NodeJS.ErrnoException) => give(error.code ?? error.message))
+    socket.once('connect', () => {
+      clearTimeout(timer)
+      socket.removeAllListeners('error')
+      resolve(socket)
+    })
+  })
+
+/** One rank at work: obeys its leader, and gives up when that is gone. */
+class Member {
+  readonly end: Promise<MemberEnd>
+  readonly #addon: NativeAddon
+  readonly #assignment: Assignment
+  readonly #line: SocketPort
+  readonly #beats: NodeJS.Timeout
+  #ended: (end: MemberEnd) => void = () => {}
+  #driver: Driver | undefined
+  #run: NativeRun | undefined
+  #missed = 0
+
+  constructor(addon: NativeAddon, assignment: Assignment, line: SocketPort) {
+    this.#addon = addon
+    this.#assignment = assignment
+    this.#line = line
+    this.end = new Promise((resolve) => {
+      this.#ended = resolve
+    })
+    this.#beats = setInterval(() => this.#beat(), BEAT_MS)
+    line.onClose(() => this.#leave(failed('rank 0 is gone', 'ERR_ABSENT')))
+    line.onMessage((message) => {
+      const parsed = toRankSchema.safeParse(message)
+      if (parsed.success) this.#obey(parsed.data)
+      else this.#leave(failed('rank 0 said something unknown', 'ERR_STATE'))
+    })
+    line.postText(helloOf(addon, assignment))
+  }
+
+  #obey(message: ToRank): void {
+    this.#missed = 0
+    switch (message.type) {
+      case 'start':
+        this.#start(message)
+        return
+      case 'reply':
+        this.#driver?.storeReply(message.reply)
+        return
+      case 'stop':
+        // First where everybody is, as long as this rank's eyes are open.
+        this.#tellPlaces()
+        this.#driver?.stop()
+        return
+      case 'clock':
+        this.#line.post({ type: 'clock', ns: this.#addon.clockNs() })
+        return
+      case 'beat':
+        return
+      case 'over':
+        this.#leave(message)
+        return
+    }
+  }
+
+  #start({ runId, name, segment, creates, clockBaseNs, credit }: Extract<ToRank, { type: 'start' }>): void {
+    const { rank, config } = this.#assignment
+    const { version, cpu, cuda, predictMemory, createRun } = this.#addon
+    const ofRank: NativeAddon['createRun'] = (engineConfig) => {
+      this.#run = createRun(engineConfig, { rank, segment, creates, clockBaseNs })
+      return this.#run
+    }
+    this.#driver = startRun(
+      { runId, bundle: '', name, config, device: deviceOf(config) },
+      {
+        addon: { version, cpu, cuda, predictMemory, createRun: ofRank },
+        post: (message) => {
+          // Where everybody was, before nobody asks any more.
+          if (message.type === 'end') this.#tellPlaces()
+          this.#line.post({ type: 'trace', message })
+        },
+        report: (event) => this.#line.post({ type: 'event', event }),
+        credit,
+      },
+    )
+  }
+
+  #beat(): void {
+    this.#tellPlaces()
+    if (++this.#missed > 2 * MISSED_BEATS) this.#leave(failed('rank 0 does not answer', 'ERR_ABSENT'))
+  }
+
+  #tellPlaces(): void {
+    this.#line.post({ type: 'beat', places: this.#run?.places() ?? [] })
+  }
+
+  /** The run is over, or its leader gone: nobody listens any more. */
+  async #leave(over: Over): Promise<void> {
+    clearInterval(this.#beats)
+    this.#line.close()
+    this.#driver?.storeGone()
+    const done = (this.#driver?.done ?? Promise.resolve()).then(() => false)
+    const late = new Promise<boolean>((resolve) => setTimeout(() => resolve(true), LEAVE_MS))
+    this.#ended({ over, stuck: await Promise.race([done, late]) })
+  }
+}

@@ -1,0 +1,39 @@
+import { assignmentSchema } from '../../app/protocol/ranks.ts'
+import { loadAddon } from '../engine/load-addon.ts'
+import { type MemberEnd, runMember } from './member.ts'
+
+/** Entry of the process of one rank: its assignment comes over the IPC channel, and how it ended goes back. */
+
+const FAILED = 3
+
+const serve = async (message: unknown): Promise<MemberEnd> => {
+  try {
+    return await runMember(loadAddon(__dirname), assignmentSchema.parse(message))
+  } catch (error) {
+    const sentence = error instanceof Error ? error.message : String(error)
+    return { over: { type: 'over', status: 'failed', error: sentence }, stuck: false }
+  }
+}
+
+/** A regular exit waits for threads of the engine, which may hang for ever. */
+const killed = (): void => {
+  process.kill(process.pid, 'SIGKILL')
+}
+
+const leave = ({ over, stuck }: MemberEnd): void => {
+  if (stuck) killed()
+  else process.exit(over.status === 'failed' || over.status === 'interrupted' ? FAILED : 0)
+}
+
+if (process.send === undefined) {
+  process.stderr.write('this script is started by dcpscope, not by hand\n')
+  process.exit(2)
+}
+// Ctrl-C in a terminal reaches the whole group; the first rank decides what it means.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+process.on('disconnect', killed)
+process.once('message', async (message) => {
+  const end = await serve(message)
+  if (process.connected) process.send?.(end.over, () => leave(end))
+  else leave(end)
+})
