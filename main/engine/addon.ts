@@ -116,6 +116,8 @@ export interface NativeRun {
   places(): string[]
   /** Aborts a running `fill` or `advance` soon (within a layer); it rejects with ERR_CANCELLED, the step is discarded. */
   cancel(): void
+  /** A call that works does not come back although it was cancelled: what was recorded can be had beside it from now on. */
+  abandon(): void
   /** Frees everything. Idempotent. */
   dispose(): void
 }

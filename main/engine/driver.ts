@@ -48,6 +48,12 @@ export interface Driver {
   readonly done: Promise<void>
 }
 
+/** The driver of a run that this process computes. */
+export interface LocalDriver extends Driver {
+  /** Ends a run whose engine has not stopped when it should, with what was recorded until it hung. */
+  abandon(): void
+}
+
 type Ended = Extract<EngineEvent, { type: 'ended' }>
 type Outcome = Pick<Ended, 'status' | 'error' | 'code'>
 type EndMessage = Extract<TraceMessage, { type: 'end' }>
@@ -61,12 +67,13 @@ const ADVANCE_MS = 50
 const DRAIN_BYTES = MESSAGE_BYTES / 2
 
 /** Drives one run from allocation to the closed bundle. Nothing reaches the store if the run cannot begin. */
-export const startRun = (request: RunRequest, deps: DriverDeps): Driver => {
+export const startRun = (request: RunRequest, deps: DriverDeps): LocalDriver => {
   const run = new RunDriver(request, deps)
   return {
     pause: () => run.pause(),
     resume: () => run.resume(),
     stop: () => run.stop(),
+    abandon: () => run.abandon(),
     storeReply: (message) => run.storeReply(message),
     storeGone: () => run.loseStore({ status: 'interrupted', error: STORE_GONE, code: 'ERR_STORE' }),
     done: run.drive(),
@@ -82,6 +89,9 @@ class RunDriver {
   #stopping = false
   #paused = false
   #wakePaused = (): void => {}
+  /** Rejects when the engine is given up. */
+  readonly #stuck: Promise<never>
+  #abandon = (): void => {}
   #stepsDone = 0
   #kernelProblem: string | undefined
   /** How the store ended the run, when it did so on its own. */
@@ -92,6 +102,10 @@ class RunDriver {
     this.#request = request
     this.#deps = deps
     this.#outbox = createOutbox(deps.post, deps.now, deps.credit)
+    this.#stuck = new Promise((_, reject) => {
+      this.#abandon = () => reject(new Error('the engine does not come back'))
+    })
+    this.#stuck.catch(() => {})
   }
 
   pause(): void {
@@ -107,6 +121,11 @@ class RunDriver {
     this.#stopping = true
     this.#run?.cancel()
     this.#wakePaused()
+  }
+
+  abandon(): void {
+    this.#run?.abandon()
+    this.#abandon()
   }
 
   async drive(): Promise<void> {
@@ -159,7 +178,7 @@ class RunDriver {
   async #fill(run: NativeRun): Promise<void> {
     for (let done = 0; done < 1 && !this.#over(); ) {
       this.#phase('filling', done)
-      done = await run.fill(FILL_MS)
+      done = await Promise.race([run.fill(FILL_MS), this.#stuck])
     }
   }
 
@@ -175,7 +194,7 @@ class RunDriver {
       const advancing = run.advance(total, ADVANCE_MS, waited)
       // The engine works while this thread copies the last batch to the store.
       this.#outbox.post()
-      const result = await advancing
+      const result = await Promise.race([advancing, this.#stuck])
       finished = result.finished
       this.#stepsDone = result.stepsDone
       this.#collect(run)

@@ -10,12 +10,13 @@ import {
 } from '../../app/protocol/ranks.ts'
 import { deviceOf } from '../../app/run/engine-config.ts'
 import type { NativeAddon, NativeRun } from '../engine/addon.ts'
-import { type Driver, startRun } from '../engine/driver.ts'
+import { type LocalDriver, startRun } from '../engine/driver.ts'
 import { helloOf } from './greeting.ts'
 import { type SocketPort, socketPort } from './socket-port.ts'
 
 const RETRY_MS = 100
-/** How long the engine may take to stop. */
+/** How long the engine may take to stop: at first, and when nobody listens any more. */
+const STOP_MS = 700
 const LEAVE_MS = 1000
 
 export interface MemberEnd {
@@ -77,7 +78,7 @@ class Member {
   readonly #line: SocketPort
   readonly #beats: NodeJS.Timeout
   #ended: (end: MemberEnd) => void = () => {}
-  #driver: Driver | undefined
+  #driver: LocalDriver | undefined
   #run: NativeRun | undefined
   #missed = 0
 
@@ -111,6 +112,7 @@ class Member {
         // First where everybody is, as long as this rank's eyes are open.
         this.#tellPlaces()
         this.#driver?.stop()
+        setTimeout(() => this.#driver?.abandon(), STOP_MS).unref()
         return
       case 'clock':
         this.#line.post({ type: 'clock', ns: this.#addon.clockNs() })

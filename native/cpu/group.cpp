@@ -44,9 +44,9 @@ int64_t patience(const Config& c, const Shape& s) {
   int64_t longest = 0;
   for (int r = 0; r < s.requests; ++r) longest = std::max(longest, lastLength(c, r));
   const int64_t keys = plan.splitKeys(plan.keys(longest / c.ranks + c.interleave));
-  // A floating-point operation a nanosecond.
-  return kLeast + 2 * std::min(kUnitRows, s.rowsPerRequest) * static_cast<int64_t>(s.keyDim + s.valueDim) *
-                      (plan.maxSplits == 1 && c.topk == 0 ? longest / c.ranks : keys);
+  // Two multiply-adds a nanosecond.
+  return kLeast +
+         std::min(kUnitRows, s.rowsPerRequest) * static_cast<int64_t>(s.keyDim + s.valueDim) * keys / 2;
 }
 
 std::unique_ptr<Peers> peersOf(RunState& state) {

@@ -118,9 +118,7 @@ Napi::Int32Array numbers(Napi::Env env, const std::vector<int32_t>& values) {
   return Napi::Int32Array::New(env, values.size(), buffer, 0);
 }
 
-Napi::Value clockNs(const Napi::CallbackInfo& info) {
-  return Napi::BigInt::New(info.Env(), Clock(0).now());
-}
+Napi::Value clockNs(const Napi::CallbackInfo& info) { return Napi::BigInt::New(info.Env(), Clock(0).now()); }
 
 /** unlinkSegment(name): takes the name of a group's shared memory away; those who have opened it keep it. */
 void unlinkSegment(const Napi::CallbackInfo& info) {

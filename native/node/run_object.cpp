@@ -42,8 +42,8 @@ Napi::Function RunObject::define(Napi::Env env) {
       {InstanceMethod<&RunObject::fill>("fill"), InstanceMethod<&RunObject::advance>("advance"),
        InstanceMethod<&RunObject::drain>("drain"), InstanceMethod<&RunObject::takeCaptures>("takeCaptures"),
        InstanceMethod<&RunObject::dropped>("dropped"), InstanceMethod<&RunObject::places>("places"),
-       InstanceMethod<&RunObject::facts>("facts"), InstanceMethod<&RunObject::cancel>("cancel"),
-       InstanceMethod<&RunObject::dispose>("dispose")});
+       InstanceMethod<&RunObject::facts>("facts"), InstanceMethod<&RunObject::abandon>("abandon"),
+       InstanceMethod<&RunObject::cancel>("cancel"), InstanceMethod<&RunObject::dispose>("dispose")});
 }
 
 RunObject::RunObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
@@ -59,7 +59,8 @@ RunObject::~RunObject() {
 
 Run& RunObject::idle(const char* call) {
   if (run_ == nullptr) throw EngineError(ErrorCode::state, std::string(call) + ": the run is disposed");
-  if (*busy_) throw EngineError(ErrorCode::state, std::string(call) + ": the run is busy with another call");
+  if (*busy_ && !abandoned_)
+    throw EngineError(ErrorCode::state, std::string(call) + ": the run is busy with another call");
   return *run_;
 }
 
@@ -143,6 +144,8 @@ Napi::Value RunObject::places(const Napi::CallbackInfo& info) {
     return places;
   });
 }
+
+void RunObject::abandon(const Napi::CallbackInfo&) { abandoned_ = true; }
 
 void RunObject::cancel(const Napi::CallbackInfo& info) {
   guarded(info.Env(), [&] {

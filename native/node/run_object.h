@@ -24,13 +24,15 @@ class RunObject : public Napi::ObjectWrap<RunObject> {
   Napi::Value facts(const Napi::CallbackInfo& info);
   Napi::Value dropped(const Napi::CallbackInfo& info);
   Napi::Value places(const Napi::CallbackInfo& info);
+  void abandon(const Napi::CallbackInfo& info);
   void cancel(const Napi::CallbackInfo& info);
   void dispose(const Napi::CallbackInfo& info);
 
-  /** The run, when it is there and no job works on it; ERR_STATE otherwise. */
+  /** The run, when it is there and no job works on it, or one that was given up; ERR_STATE otherwise. */
   Run& idle(const char* call);
 
   std::shared_ptr<Run> run_;
+  bool abandoned_ = false;
   std::shared_ptr<std::atomic<bool>> busy_ = std::make_shared<std::atomic<bool>>(false);
 };
 

@@ -42,12 +42,20 @@ export interface Setting {
   /** Data folder of the user. */
   readonly data?: string
   readonly stdin?: string
+  /** On top of the environment of the tests. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Another command line than the one under test. */
+  readonly cli?: string
+  /** Program with arguments that runs Node in place of Node itself. */
+  readonly through?: readonly string[]
 }
 
 /** Starts the command line as a user would. */
-export const start = (args: readonly string[], { data = freshFolder(), stdin }: Setting = {}): Running => {
-  const child = spawn(process.execPath, [CLI, ...args], {
-    env: { ...process.env, XDG_DATA_HOME: data },
+export const start = (args: readonly string[], setting: Setting = {}): Running => {
+  const { data = freshFolder(), stdin, env = {}, cli = CLI, through = [] } = setting
+  const [program = process.execPath, ...rest] = [...through, process.execPath, cli, ...args]
+  const child = spawn(program, rest, {
+    env: { ...process.env, XDG_DATA_HOME: data, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   const texts = { stdout: '', stderr: '' }

@@ -136,6 +136,7 @@ export const fakeEngine = (options: FakeOptions): FakeEngine => {
         cancelled = true
       },
       places: () => [],
+      abandon: () => {},
       dispose: () => {
         disposed++
       },

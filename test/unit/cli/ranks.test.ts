@@ -1,0 +1,506 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import {
+  CLI,
+  childrenOf,
+  configFile,
+  dcpscope,
+  freshFolder,
+  isAlive,
+  manifestOf,
+  type Outcome,
+  query,
+  type Running,
+  recording,
+  type Setting,
+  start,
+} from './dcpscope.ts'
+
+const newBundle = (): string => join(freshFolder(), 'run.dcp')
+
+const PROCESSES = { engine: { ranks: 'processes' } }
+
+const endless = (over: object = {}): string =>
+  configFile({
+    model: { preset: 'tiny' },
+    workload: { steps: 1_000_000 },
+    capture: { steps: 'none' },
+    ...PROCESSES,
+    ...over,
+  })
+
+/** The process and all below it. */
+const familyOf = (pid: number): number[] => [pid, ...childrenOf(pid).flatMap(familyOf)]
+
+/** Resolves when none of them is there any more. */
+const gone = async (pids: readonly number[]): Promise<void> => {
+  while (pids.some(isAlive)) await new Promise((next) => setTimeout(next, 20))
+}
+
+const segments = (): string[] =>
+  process.platform === 'linux' ? readdirSync('/dev/shm').filter((name) => name.startsWith('dcpscope-')) : []
+
+const numberIn = async (bundle: string, sql: string): Promise<number> => {
+  const rows = await query(bundle, sql)
+  return Number(Array.isArray(rows) ? Object.values(rows[0] ?? {})[0] : Number.NaN)
+}
+
+/** A port that nobody listens at. */
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
+    })
+  })
+
+type RankSetting = Setting & { readonly config?: string }
+
+type Names = (rank: number, world: number) => Readonly<Record<string, string>>
+
+const torchrun: Names = (rank, world) => ({
+  RANK: `${rank}`,
+  WORLD_SIZE: `${world}`,
+  LOCAL_RANK: `${rank}`,
+})
+
+interface Launch {
+  readonly config?: string
+  readonly bundle?: string
+  readonly names?: Names
+  /** Settings of single ranks. */
+  readonly of?: (rank: number) => RankSetting
+  readonly ranks?: readonly number[]
+  readonly world?: number
+}
+
+/** What a launcher does: one command for each rank, told its place by the environment. */
+const launch = async (options: Launch = {}): Promise<readonly Running[]> => {
+  const { config = endless(), bundle = newBundle(), names = torchrun, world = 4 } = options
+  const of: (rank: number) => RankSetting = options.of ?? (() => ({}))
+  const port = await freePort()
+  return (options.ranks ?? [0, 1, 2, 3]).map((rank) => {
+    const { config: own = config, env = {}, ...setting } = of(rank)
+    const meeting = { MASTER_ADDR: '127.0.0.1', MASTER_PORT: `${port}` }
+    return start(['run', own, '--out', bundle], {
+      ...setting,
+      env: { ...meeting, ...names(rank, world), ...env },
+    })
+  })
+}
+
+const outcomesOf = (running: readonly Running[]): Promise<readonly Outcome[]> =>
+  Promise.all(running.map(({ outcome }) => outcome))
+
+describe('dcpscope run --ranks processes', () => {
+  it('records the same bundle as ranks in threads, and where each rank ran', async () => {
+    const [threads, processes] = [newBundle(), newBundle()]
+    await dcpscope(['run', '--preset', 'tiny', '--out', threads])
+    const { code, stdout, stderr } = await dcpscope([
+      ...['run', '--preset', 'tiny', '--ranks', 'processes', '--out', processes, '--json'],
+    ])
+    expect([code, stderr]).toEqual([0, ''])
+    expect(JSON.parse(stdout)).toMatchObject({ ranks: 4, steps: 24, dropped: 0, check: { ok: true } })
+    const tensors = 'tensors/step=23/layer=0'
+    for (const file of readdirSync(join(threads, tensors)))
+      expect(
+        readFileSync(join(processes, tensors, file)).equals(readFileSync(join(threads, tensors, file))),
+      ).toBe(true)
+    const counts =
+      'select rank, stage, count(*)::int as n, sum(bytes)::int as b from spans group by all order by all'
+    expect(await query(processes, counts)).toEqual(await query(threads, counts))
+    const rows = 'select * from rows order by all'
+    expect(await query(processes, rows)).toEqual(await query(threads, rows))
+    const manifest = manifestOf(processes)
+    expect(manifest.processes?.map(({ rank }) => rank)).toEqual([0, 1, 2, 3])
+    expect(new Set(manifest.processes?.map(({ pid }) => pid)).size).toBe(4)
+    expect(manifest.clock.alignment).toBe('ranks are processes of one machine and read one steady clock')
+    expect(manifestOf(threads).processes).toBeUndefined()
+    expect(segments()).toEqual([])
+  })
+
+  it('gives every collective the entry of each rank and of the last, on one clock', async () => {
+    const bundle = newBundle()
+    await dcpscope(['run', '--preset', 'tiny', '--ranks', 'processes', '--out', bundle])
+    const odd = `select count(*)::int from (
+      select collective_seq, max(enter_ns) as last, count(*) as n, min(last_enter_ns) as a, max(last_enter_ns) as b,
+        min(start_ns + dur_ns) as first_end
+      from spans where collective_seq is not null group by all)
+      where n <> 4 or a <> last or b <> last or first_end < last`
+    expect(await numberIn(bundle, odd)).toBe(0)
+    expect(await numberIn(bundle, 'select count(distinct collective_seq)::int from spans')).toBe(24 * 4 * 3)
+  })
+
+  it('takes one rank, and p2p, which merges where partials lie', async () => {
+    for (const parallel of [{ tpSize: 1, dcpSize: 1 }, { comm: 'p2p' }]) {
+      const file = configFile({ model: { preset: 'tiny' }, parallel, ...PROCESSES })
+      const { code, stderr } = await dcpscope(['run', file, '--out', newBundle(), '--json'])
+      expect([code, stderr]).toEqual([0, ''])
+    }
+  })
+
+  it('is stopped by Ctrl-C with the same whole steps on every rank', async () => {
+    const bundle = newBundle()
+    const running = start(['run', endless(), '--out', bundle])
+    await recording(bundle, running)
+    const family = familyOf(running.pid)
+    expect(family).toHaveLength(6)
+    running.child.kill('SIGINT')
+    const { code, stdout } = await running.outcome
+    expect([code, stdout.split('\n')[0]]).toEqual([130, 'run (stopped)'])
+    await gone(family)
+    const steps = await numberIn(bundle, 'select count(*)::int from steps')
+    const perRank = await query(
+      bundle,
+      'select rank, count(distinct step)::int as n from spans group by all order by 1',
+    )
+    expect(perRank).toEqual([0, 1, 2, 3].map((rank) => ({ rank, n: steps })))
+    expect(segments()).toEqual([])
+  })
+})
+
+describe('ranks that a launcher starts', () => {
+  const launchers: readonly [string, Names][] = [
+    ['torchrun', (rank, world) => ({ ...torchrun(rank, world), TORCHELASTIC_USE_AGENT_STORE: 'True' })],
+    [
+      'mpirun',
+      (rank, world) => ({
+        OMPI_COMM_WORLD_RANK: `${rank}`,
+        OMPI_COMM_WORLD_SIZE: `${world}`,
+        OMPI_COMM_WORLD_LOCAL_RANK: `${rank}`,
+      }),
+    ],
+    ['mpiexec of MPICH', (rank, world) => ({ PMI_RANK: `${rank}`, PMI_SIZE: `${world}` })],
+    [
+      'srun',
+      (rank, world) => ({
+        SLURM_PROCID: `${rank}`,
+        SLURM_NTASKS: `${world}`,
+        SLURM_LOCALID: `${rank}`,
+      }),
+    ],
+  ]
+  it.each(launchers)('by %s make one bundle, and only the first speaks', async (name, names) => {
+    const bundle = newBundle()
+    const config = configFile({ model: { preset: 'tiny' }, ...PROCESSES })
+    const [first, ...others] = await outcomesOf(await launch({ config, bundle, names }))
+    expect(first?.stderr).toBe('')
+    expect(first?.stdout).toContain('run (complete)')
+    for (const { code, stdout, stderr } of others) expect([code, stdout, stderr]).toEqual([0, '', ''])
+    expect(await numberIn(bundle, 'select count(distinct rank)::int from spans')).toBe(4)
+    if (name !== 'mpiexec of MPICH')
+      expect(manifestOf(bundle).processes?.map(({ localRank }) => localRank)).toEqual([0, 1, 2, 3])
+  })
+
+  it('let strangers knock', async () => {
+    const port = await freePort()
+    const config = configFile({ model: { preset: 'tiny' }, ...PROCESSES })
+    const env = (rank: number) => ({ MASTER_ADDR: '127.0.0.1', MASTER_PORT: `${port}`, ...torchrun(rank, 4) })
+    const first = start(['run', config, '--out', newBundle()], { env: env(0) })
+    for (let knocked = 0; knocked < 3; )
+      await new Promise<void>((resolve) => {
+        const socket = connect(port, '127.0.0.1', () => {
+          socket.write(['GET / HTTP/1.0\r\n\r\n', Buffer.alloc(64), '\x02\0\0\0\0{}'][knocked++] ?? '')
+        })
+        socket.on('error', () => {})
+        socket.on('close', () => setTimeout(resolve, 50))
+      })
+    const others = [1, 2, 3].map((rank) => start(['run', config], { env: env(rank) }))
+    for (const { code, stderr } of await outcomesOf([first, ...others]))
+      expect([code, stderr]).toEqual([0, ''])
+  })
+})
+
+const STAGE = '(the [a-z ]+ of step \\d+|the pause between steps|[a-z_]+ of (layer \\d+, )?step \\d+)'
+
+/** A run that is recording, and its rank processes by number. */
+const recordingRun = async (setting: Setting = {}) => {
+  const bundle = newBundle()
+  const running = start(['run', endless(), '--out', bundle], setting)
+  await recording(bundle, running)
+  const pids = manifestOf(bundle).processes?.map(({ pid }) => pid) ?? []
+  return { bundle, running, pids, family: familyOf(running.pid) }
+}
+
+/** Everything that the bundle promises after a rank was lost. */
+const expectKept = async (bundle: string, status: string): Promise<void> => {
+  expect(manifestOf(bundle)).toMatchObject({ status, summary: { ranks: 4 } })
+  expect(await numberIn(bundle, 'select count(*)::int from steps')).toBeGreaterThan(0)
+  expect(await numberIn(bundle, 'select count(distinct rank)::int from spans')).toBe(4)
+  expect(segments()).toEqual([])
+}
+
+describe('a rank that', () => {
+  const signals = ['SIGKILL', 'SIGSEGV', 'SIGSTOP'] as const
+  const cases = signals.flatMap((signal) => [0, 1, 2].map((n) => ({ signal, n })))
+  it.each(cases)(
+    'gets $signal at some moment ends the run with its name and stage ($n)',
+    async ({ signal }) => {
+      const { bundle, running, pids, family } = await recordingRun()
+      const rank = Math.floor(Math.random() * pids.length)
+      await new Promise((next) => setTimeout(next, Math.random() * 300))
+      process.kill(pids[rank] ?? 0, signal)
+      const { code, stderr } = await running.outcome
+      const what = signal === 'SIGSTOP' ? 'has not answered for 4 s' : `died \\(${signal}[^)]*\\)`
+      const absent = `rank ${rank} did not come to ${STAGE} within 5 s; it is in ${STAGE}`
+      expect(stderr).toMatch(
+        new RegExp(
+          `^dcpscope: (rank ${rank} of 4 ${what}, last in ${STAGE}|${absent}); what was recorded[^\\n]*\\n$`,
+        ),
+      )
+      expect(code).toBe(3)
+      await gone(family)
+      await expectKept(bundle, stderr.includes('did not come') ? 'failed' : 'interrupted')
+    },
+  )
+
+  it('hangs in a stage ends the run with both stages, while its process still answers', async () => {
+    const { bundle, running, family } = await recordingRun({
+      env: { DCPSCOPE_TEST_FAULT: 'decode_attn:2:600' },
+    })
+    const { code, stderr } = await running.outcome
+    expect(stderr).toMatch(
+      /^dcpscope: rank 2 did not come to lse_all_gather of layer 0, step 600 within 5 s; it is in decode_attn of layer 0, step 600; what was recorded until then is in [^\n]*\n$/,
+    )
+    expect(code).toBe(3)
+    await gone(family)
+    await expectKept(bundle, 'failed')
+    // The stages of the others up to where they waited.
+    expect(
+      await query(bundle, 'select rank, max(step)::int as last from spans group by all order by 1'),
+    ).toEqual([0, 1, 2, 3].map((rank) => ({ rank, last: 600 })))
+  })
+
+  it('is alone and dies is named as well', async () => {
+    const bundle = newBundle()
+    const config = endless({ parallel: { tpSize: 1, dcpSize: 1 } })
+    const running = start(['run', config, '--out', bundle])
+    await recording(bundle, running)
+    process.kill(manifestOf(bundle).processes?.[0]?.pid ?? 0, 'SIGKILL')
+    const { code, stderr } = await running.outcome
+    expect(stderr).toMatch(new RegExp(`^dcpscope: rank 0 died \\(SIGKILL[^)]*\\), last in ${STAGE}; what`))
+    expect(code).toBe(3)
+  })
+
+  it('a launcher started dies, and all other commands end with the reason', async () => {
+    const bundle = newBundle()
+    const running = await launch({ bundle })
+    const [first] = running
+    if (first === undefined) throw new Error('no first rank')
+    await recording(bundle, first)
+    const families = running.flatMap(({ pid }) => familyOf(pid))
+    running[2]?.child.kill('SIGKILL')
+    const [told, ...others] = await outcomesOf(running)
+    expect(told?.stderr).toMatch(
+      new RegExp(
+        `^dcpscope: rank 2 of 4 died or lost its connection, last in ${STAGE}; what was recorded[^\\n]*\\n$`,
+      ),
+    )
+    expect(others.map(({ code }) => code)).toEqual([3, null, 3])
+    expect(others[0]?.stderr).toMatch(
+      /^dcpscope: rank 1 ended: rank 2 of 4 died or lost its connection[^\n]*\n$/,
+    )
+    await gone(families)
+    await expectKept(bundle, 'interrupted')
+  })
+
+  it('loses the first rank ends by itself', async () => {
+    const bundle = newBundle()
+    const running = await launch({ bundle })
+    const [first] = running
+    if (first === undefined) throw new Error('no first rank')
+    await recording(bundle, first)
+    const families = running.flatMap(({ pid }) => familyOf(pid))
+    first.child.kill('SIGKILL')
+    const [, ...others] = await outcomesOf(running)
+    for (const [i, { code, stderr }] of others.entries())
+      expect([i, code, stderr]).toEqual([
+        i,
+        3,
+        expect.stringMatching(
+          new RegExp(`^dcpscope: rank ${i + 1} ended: (rank 0|the store process) is gone\\n$`),
+        ),
+      ])
+    await gone(families)
+    expect(segments()).toEqual([])
+    await numberIn(bundle, 'select count(*)::int from steps')
+    expect(manifestOf(bundle).status).toBe('interrupted')
+  })
+})
+
+describe('ranks whose leader is lost', () => {
+  it.each(['the engine host', 'the command'])('by the death of %s end as well', async (who) => {
+    const { bundle, running, family } = await recordingRun()
+    process.kill(who === 'the command' ? running.pid : (childrenOf(running.pid)[0] ?? 0), 'SIGKILL')
+    await running.outcome
+    await gone(family)
+    expect(segments()).toEqual([])
+    expect(await numberIn(bundle, 'select count(*)::int from steps')).toBeGreaterThan(0)
+    expect(manifestOf(bundle).status).toBe('interrupted')
+  })
+})
+
+/** One clear line on the first rank, nothing written and nothing left. */
+const expectRefused = async (
+  running: readonly Running[],
+  bundle: string,
+  says: RegExp,
+  code: number,
+): Promise<void> => {
+  const families = running.flatMap(({ pid }) => familyOf(pid))
+  const [first, ...others] = await outcomesOf(running)
+  expect(first?.stderr).toMatch(says)
+  expect(first?.stderr.split('\n')).toHaveLength(2)
+  expect(first?.code).toBe(code)
+  for (const other of others) {
+    expect(other.stderr).toMatch(/^dcpscope: [^\n]*\n$/)
+    expect(other.code).not.toBe(0)
+  }
+  await gone(families)
+  expect(() => readFileSync(join(bundle, 'run.json'))).toThrow()
+  expect(segments()).toEqual([])
+}
+
+describe('ranks that do not make a group are refused in one line', () => {
+  it('when the world size is not the dcp size', async () => {
+    const bundle = newBundle()
+    const running = await launch({ bundle, world: 2, ranks: [0, 1] })
+    const says = /^dcpscope: the launcher started 2 ranks, but the configuration has parallel\.dcpSize 4\n$/
+    await expectRefused(running, bundle, says, 2)
+  })
+
+  it('when ranks have other world sizes', async () => {
+    const bundle = newBundle()
+    const eight = endless({ parallel: { tpSize: 8, dcpSize: 8 } })
+    const names: Names = (rank) => torchrun(rank, rank === 3 ? 8 : 4)
+    const running = await launch({ bundle, names, of: (rank) => (rank === 3 ? { config: eight } : {}) })
+    await expectRefused(running, bundle, /^dcpscope: rank 3 \(.*\) has the world size 8, rank 0 has 4\n$/, 2)
+  })
+
+  it('when a rank is there twice', async () => {
+    const bundle = newBundle()
+    const running = await launch({ bundle, ranks: [0, 1, 1, 2] })
+    await expectRefused(
+      running,
+      bundle,
+      /^dcpscope: rank 1 came twice: .*, process \d+, and .*, process \d+\n$/,
+      2,
+    )
+  })
+
+  it('when configurations differ, with the field', async () => {
+    const bundle = newBundle()
+    const other = endless({ parallel: { comm: 'a2a' } })
+    const running = await launch({ bundle, of: (rank) => (rank === 2 ? { config: other } : {}) })
+    const says =
+      /^dcpscope: rank 2 \(.*\) has another configuration: parallel\.comm is "a2a" there and "ag_rs" on rank 0\n$/
+    await expectRefused(running, bundle, says, 2)
+  })
+
+  it('when versions differ', async () => {
+    const bundle = newBundle()
+    const running = await launch({ bundle, of: (rank) => (rank === 1 ? { cli: otherVersion() } : {}) })
+    const says =
+      /^dcpscope: rank 1 \(.*\) has another version: dcpscope 9\.8\.7 there, \d+\.\d+\.\d+ on rank 0\n$/
+    await expectRefused(running, bundle, says, 2)
+  })
+
+  it('when a rank does not come', async () => {
+    const bundle = newBundle()
+    const running = await launch({ bundle, ranks: [0, 1] })
+    const says = /^dcpscope: ranks 2 and 3 of 4 did not come to 127\.0\.0\.1:\d+ within 8 s\n$/
+    await expectRefused(running, bundle, says, 3)
+  })
+
+  it('when there is no rank 0', async () => {
+    const bundle = newBundle()
+    const running = await launch({ bundle, ranks: [1] })
+    const says =
+      /^dcpscope: rank 1 ended: rank 1 found no rank 0 at 127\.0\.0\.1:\d+ within 8 s \(ECONNREFUSED\)\n$/
+    await expectRefused(running, bundle, says, 3)
+  })
+
+  it('when rank 0 cannot listen', async () => {
+    const bundle = newBundle()
+    const taken = createServer()
+    const port = await new Promise<number>((resolve) => {
+      taken.listen(0, '127.0.0.1', () => {
+        const address = taken.address()
+        resolve(typeof address === 'object' && address !== null ? address.port : 0)
+      })
+    })
+    const env = { MASTER_ADDR: '127.0.0.1', MASTER_PORT: `${port}`, ...torchrun(0, 4) }
+    const running = start(['run', endless(), '--out', bundle], { env })
+    const says = /^dcpscope: rank 0 cannot listen at 127\.0\.0\.1:\d+: [^\n]*EADDRINUSE[^\n]*\n$/
+    await expectRefused([running], bundle, says, 3)
+    taken.close()
+  })
+
+  it.each([
+    [{ RANK: '1' }, /WORLD_SIZE is not set, but the rank of this process is/],
+    [{ RANK: '4', WORLD_SIZE: '4' }, /RANK: must be below WORLD_SIZE \(4\), got 4/],
+    [{ RANK: 'one', WORLD_SIZE: '4' }, /RANK: must be a whole number from 0, got "one"/],
+    [{ RANK: '1', WORLD_SIZE: '4' }, /MASTER_ADDR is not set/],
+    [{ RANK: '1', WORLD_SIZE: '4', MASTER_ADDR: 'localhost' }, /MASTER_PORT is not set/],
+  ])('when the environment is %j', async (env, says) => {
+    const bundle = newBundle()
+    await expectRefused([start(['run', endless(), '--out', bundle], { env })], bundle, says, 2)
+  })
+
+  it.skipIf(process.platform !== 'linux')('when a rank gets no memory', async () => {
+    const bundle = newBundle()
+    const config = endless({ workload: { steps: 4 }, cache: { poolTokens: 250_000 } })
+    const through = ['bash', '-c', 'ulimit -v 1500000; exec "$@"', 'bash']
+    const running = await launch({ bundle, config, of: (rank) => (rank === 2 ? { through } : {}) })
+    await expectRefused(
+      running,
+      bundle,
+      /^dcpscope: rank 2 of 4 failed, last in its start: the system refused \d+ bytes\n$/,
+      3,
+    )
+  })
+
+  const canUnshare = process.platform === 'linux' && process.getuid?.() === 0
+  it.skipIf(!canUnshare)('when the shared memory is too small, with the numbers', async () => {
+    const bundle = newBundle()
+    const small = 'mount -t tmpfs -o size=1m tmpfs /dev/shm && exec "$@"'
+    const through = ['unshare', '-m', 'sh', '-c', small, 'sh']
+    const running = start(
+      ['run', endless({ model: { preset: 'tiny', layers: 16 }, workload: { steps: 4 } }), '--out', bundle],
+      {
+        through,
+      },
+    )
+    await expectRefused(
+      [running],
+      bundle,
+      /^dcpscope: rank 0 of 4 failed: \/dev\/shm is too small: the ranks exchange through \S+ MiB of shared memory, 1\.0 MiB are free; make it larger [^\n]*\n$/,
+      3,
+    )
+  })
+
+  it('in a form that a terminal shows', async () => {
+    const bundle = newBundle()
+    const running = start(['run', '--ranks', 'fibres', '--out', bundle])
+    await expectRefused([running], bundle, /engine\.ranks: must be threads or processes, got "fibres"/, 2)
+  })
+})
+
+/** The command line under test, as if it were of another version. */
+const otherVersion = (): string => {
+  const [from, to] = [dirname(CLI), freshFolder()]
+  mkdirSync(join(to, 'chunks'))
+  for (const folder of ['.', 'chunks'])
+    for (const file of readdirSync(join(from, folder)).filter((name) => name.endsWith('.js'))) {
+      const text = readFileSync(join(from, folder, file), 'utf8')
+      writeFileSync(
+        join(to, folder, file),
+        text.replaceAll(/VERSION = "\d+\.\d+\.\d+"/g, 'VERSION = "9.8.7"'),
+      )
+    }
+  cpSync(join(from, 'native'), join(to, 'native'), { recursive: true })
+  symlinkSync(join(from, '..', 'node_modules'), join(to, 'node_modules'))
+  return join(to, 'cli.js')
+}
