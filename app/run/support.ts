@@ -33,6 +33,14 @@ export const unsupported = (config: RunConfig, cuda?: CudaInfo): ConfigIssue[] =
   return issues
 }
 
+/** The same for a run that a window starts. */
+export const unsupportedInWindow = (config: RunConfig, cuda?: CudaInfo): ConfigIssue[] =>
+  config.engine.ranks === 'processes'
+    ? [...unsupported(config, cuda), { path: 'engine.ranks', message: COMMAND_LINE_ONLY }]
+    : unsupported(config, cuda)
+
+const COMMAND_LINE_ONLY = 'processes can be run from the command line only'
+
 /** What depends on the device: GPUs keep no fp32 caches and cannot do all that the CPU does, and only they replay graphs and measure what tracing costs. */
 const deviceIssues = (config: RunConfig, cuda: CudaInfo | undefined): ConfigIssue[] => {
   const { cache, engine, parallel } = config

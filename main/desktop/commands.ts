@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { type CommandResult, type DesktopCommand, desktopCommands } from '../../app/protocol/desktop.ts'
 import type { RunConfig } from '../../app/run/config.ts'
 import { type ConfigIssue, issueText, parseRunConfig } from '../../app/run/parse.ts'
-import { unsupported } from '../../app/run/support.ts'
+import { unsupportedInWindow } from '../../app/run/support.ts'
 import { makeFolder } from '../process/make-folder.ts'
 import { runIdOf } from '../process/run-id.ts'
 import { bundlePath, newRunName, runLabel } from '../process/runs-folder.ts'
@@ -113,7 +113,7 @@ const refusalText = ([first, ...others]: readonly ConfigIssue[]): string =>
 const runnable = ({ supervisor }: CommandServices, given: unknown): Runnable => {
   const parsed = parseRunConfig(given)
   const cuda = supervisor.state().machine?.cuda
-  const issues = parsed.ok ? unsupported(parsed.config, cuda) : parsed.issues
+  const issues = parsed.ok ? unsupportedInWindow(parsed.config, cuda) : parsed.issues
   return parsed.ok && issues.length === 0
     ? { ok: true, config: parsed.config }
     : { ok: false, message: refusalText(issues), issues: [...issues] }

@@ -3,7 +3,7 @@ import type { RunConfig } from '../../app/run/config.ts'
 import { deviceOf, engineConfig } from '../../app/run/engine-config.ts'
 import type { CudaInfo } from '../../app/run/machine.ts'
 import { configRules, issueText } from '../../app/run/parse.ts'
-import { unsupported } from '../../app/run/support.ts'
+import { unsupported, unsupportedInWindow } from '../../app/run/support.ts'
 import type { Port } from '../process/port.ts'
 import { type Driver, type DriverDeps, type RunEngine, type RunRequest, startRun } from './driver.ts'
 
@@ -18,8 +18,6 @@ export interface EngineHost {
 
 /** Starts a run whose ranks are processes, where this process can. */
 export type StartGroup = (request: RunRequest, deps: DriverDeps) => Driver
-
-const COMMAND_LINE_ONLY = 'engine.ranks: processes can be run from the command line only'
 
 const noGpu = ({ reason }: CudaInfo): string => reason ?? 'the engine can use no GPU here'
 
@@ -63,9 +61,8 @@ export const createEngineHost = (
   /** What is wrong with a configuration; a GPU that is asked for and missing is the machine's fault, not its. */
   const refusalOf = (config: RunConfig, cuda: CudaInfo | undefined): string => {
     const known = config.engine.device === 'auto' ? cuda : undefined
-    const issues = [...configRules(config), ...unsupported(config, known)].map(issueText)
-    if (config.engine.ranks === 'processes' && startGroup === undefined) issues.push(COMMAND_LINE_ONLY)
-    return issues.join('; ')
+    const missing = (startGroup === undefined ? unsupportedInWindow : unsupported)(config, known)
+    return [...configRules(config), ...missing].map(issueText).join('; ')
   }
 
   const predicted = (config: RunConfig): Extract<EngineEvent, { type: 'predicted' }>['result'] => {

@@ -5,7 +5,10 @@ export interface Offset {
   readonly errorNs: number
 }
 
-const ROUNDS = 100
+export const ROUNDS = 100
+
+/** Whether it is another clock, and not this one read from afar. */
+export const isOther = ({ offsetNs, errorNs }: Offset): boolean => Math.abs(Number(offsetNs)) > errorNs
 
 /**
  * Reads another clock `rounds` times and believes the reading that took the shortest way. `read` gives the time there,

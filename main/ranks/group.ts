@@ -19,6 +19,7 @@ import type { Manifest } from '../../app/trace/manifest.ts'
 import type { NativeAddon } from '../engine/addon.ts'
 import type { Driver, RunRequest } from '../engine/driver.ts'
 import { type CreditedMessage, createOutbox, type Outbox } from '../engine/outbox.ts'
+import { isOther, measureOffset, type Offset, ROUNDS, uncertaintyOf } from './align.ts'
 import { type Cause, causeText } from './cause.ts'
 import { type Gathering, GroupProblem, gather, type Seated } from './gather.ts'
 import { helloOf } from './greeting.ts'
@@ -76,6 +77,10 @@ interface RankLine extends Seated {
   missed: number
   /** Where it and the others were when it last said so. */
   places: readonly string[]
+  /** Takes the answer to a question for its clock; undefined when it is lost. */
+  tellClock: (ns: bigint | undefined) => void
+  /** How its clock stands to the leader's, where it is another one; see `isOther`. */
+  clock: Offset | undefined
 }
 
 class Group {
@@ -127,11 +132,14 @@ class Group {
       gone: false,
       missed: 0,
       places: [],
+      tellClock: () => {},
+      clock: undefined,
     }))
     for (const rank of this.#ranks) this.#listen(rank)
     const beats = setInterval(() => this.#beat(), BEAT_MS)
     try {
-      this.#startRank(0)
+      await this.#align()
+      if (!this.#isOver()) this.#startRank(0)
       await quiet
     } finally {
       clearInterval(beats)
@@ -139,6 +147,40 @@ class Group {
     }
     this.#deps.addon.unlinkSegment(this.#segment)
     return this.#storeLost ?? (await this.#end())
+  }
+
+  #isOver(): boolean {
+    return this.#cause !== undefined || this.#storeLost !== undefined || this.#stopping
+  }
+
+  /** One rank after the other, since they would wait for each other in this process. */
+  async #align(): Promise<void> {
+    for (const rank of this.#ranks) {
+      const offset = this.#isOver() ? undefined : await this.#measured(rank)
+      if (offset !== undefined && isOther(offset)) rank.clock = offset
+    }
+  }
+
+  /** Undefined for a rank that is lost meanwhile. */
+  #measured(rank: RankLine): Promise<Offset | undefined> {
+    const read = (): Promise<bigint> =>
+      new Promise((resolve, reject) => {
+        rank.tellClock = (ns) => (ns === undefined ? reject(new Error('the rank is lost')) : resolve(ns))
+        if (rank.gone) rank.tellClock(undefined)
+        else rank.line.post({ type: 'clock' })
+      })
+    return measureOffset(read, () => this.#deps.addon.clockNs()).catch(() => undefined)
+  }
+
+  /** Of the clocks over the whole run: none where all ranks read one clock. */
+  async #uncertainty(): Promise<number> {
+    let worst = 0
+    for (const rank of this.#ranks) {
+      if (rank.clock === undefined) continue
+      const end = rank.gone ? undefined : await this.#measured(rank)
+      worst = Math.max(worst, end === undefined ? rank.clock.errorNs : uncertaintyOf(rank.clock, end))
+    }
+    return Math.ceil(worst)
   }
 
   /** Starts the ranks of this machine and waits for all. */
@@ -209,6 +251,7 @@ class Group {
         this.#takeEvent(rank, message.event)
         return
       case 'clock':
+        rank.tellClock(message.ns)
         return
     }
   }
@@ -235,7 +278,7 @@ class Group {
     if (event.type === 'phase' && rank.rank === 0 && event.phase !== 'finishing') this.#deps.report(event)
     // Without a beginning there was no end to speak of before.
     if (event.type !== 'ended' || rank.manifest !== undefined) return
-    rank.gone = true
+    this.#giveUp(rank)
     if (event.status === 'failed') this.#failedAt(rank, event)
     this.#settle()
   }
@@ -264,7 +307,7 @@ class Group {
       name,
       segment: this.#world === 1 ? '' : this.#segment,
       creates: number === 0,
-      clockBaseNs: this.#clockBaseNs,
+      clockBaseNs: this.#clockBaseNs + (rank.clock?.offsetNs ?? 0n),
       credit: Math.max(2 * MESSAGE_BYTES, Math.floor(CREDIT_BYTES / this.#world)),
     })
   }
@@ -274,7 +317,7 @@ class Group {
     return {
       ...first,
       createdAt: base,
-      clock: { ...first.clock, base },
+      clock: { base, ...this.#clocks(first.clock) },
       processes: this.#ranks.map(({ hello }) => ({
         rank: hello.rank,
         host: hello.host,
@@ -282,6 +325,18 @@ class Group {
         ...(hello.localRank === undefined ? {} : { localRank: hello.localRank }),
         device: hello.device,
       })),
+    }
+  }
+
+  #clocks({ alignment, uncertaintyNs }: Manifest['clock']): Omit<Manifest['clock'], 'base'> {
+    const others = this.#ranks.flatMap(({ clock }) => clock ?? [])
+    if (others.length === 0) return { alignment, uncertaintyNs }
+    const errors = others.map(({ errorNs }) => errorNs)
+    return {
+      alignment:
+        `ranks are processes; the clocks of ${others.length} of ${this.#world} ranks are others than rank 0's and were ` +
+        `set to it by the quickest of ${ROUNDS} messages there and back, at the beginning and at the end`,
+      uncertaintyNs: Math.ceil(Math.max(...errors)),
     }
   }
 
@@ -322,7 +377,7 @@ class Group {
     this.#storeLost ??= outcome
     this.#outbox.abandon()
     this.#gathering?.fail(new GroupProblem(outcome.code ?? 'ERR_STORE', outcome.error ?? 'the store is gone'))
-    for (const rank of this.#ranks) rank.gone = true
+    for (const rank of this.#ranks) this.#giveUp(rank)
     this.#closed(outcome)
     this.#settle()
   }
@@ -337,7 +392,7 @@ class Group {
 
   #stopRanks(): void {
     for (const rank of this.#ranks) {
-      if (!rank.started) rank.gone = true
+      if (!rank.started) this.#giveUp(rank)
       else if (!rank.gone && rank.end === undefined) rank.line.post({ type: 'stop' })
     }
     this.#settle()
@@ -350,10 +405,15 @@ class Group {
     else setTimeout(() => this.#fail(cause), REASON_MS).unref()
   }
 
+  #giveUp(rank: RankLine): void {
+    rank.gone = true
+    rank.tellClock(undefined)
+  }
+
   /** A rank is not there any more. */
   #lose(rank: RankLine, cause: Cause): void {
     if (rank.gone) return
-    rank.gone = true
+    this.#giveUp(rank)
     if (rank.end === undefined) this.#fail(cause)
     this.#settle()
   }
@@ -372,7 +432,7 @@ class Group {
       for (const rank of this.#ranks)
         if (rank.end === undefined && !rank.gone) {
           this.#cause ??= { rank: rank.rank, status: 'interrupted', what, code: 'ERR_ENGINE' }
-          rank.gone = true
+          this.#giveUp(rank)
         }
       this.#settle()
     }, ms)
@@ -404,13 +464,14 @@ class Group {
     if (!this.#begun) return outcome
     const { runId } = this.#request
     this.#deps.report({ type: 'phase', runId, phase: 'finishing', fraction: 1 })
+    const between = await this.#uncertainty()
     await this.#outbox.settle(true)
     if (this.#storeLost !== undefined) return this.#storeLost
     const closed = new Promise<Outcome>((resolve) => {
       this.#closed = resolve
     })
     const ends = this.#ranks.flatMap(({ end }) => end ?? [])
-    const uncertainties = ends.flatMap(({ uncertaintyNs }) => uncertaintyNs ?? [])
+    const own = ends.flatMap(({ uncertaintyNs }) => uncertaintyNs ?? [])
     const kernelNote = ends.find((end) => end.kernelNote !== undefined)?.kernelNote
     this.#deps.post({
       type: 'end',
@@ -419,7 +480,7 @@ class Group {
       dropped: ends.reduce((sum, { dropped }) => sum + dropped, 0),
       captureNotes: ends.flatMap(({ captureNotes }) => captureNotes),
       ...(kernelNote === undefined ? {} : { kernelNote }),
-      ...(uncertainties.length === 0 ? {} : { uncertaintyNs: Math.max(...uncertainties) }),
+      uncertaintyNs: Math.max(0, ...own) + between,
     })
     const answer = await closed
     return this.#cause === undefined || this.#storeLost !== undefined ? answer : outcome

@@ -3,7 +3,7 @@ import type { PresetName, RunConfig } from '../../app/run/config.ts'
 import type { CudaInfo } from '../../app/run/machine.ts'
 import { type ConfigIssue, parseRunConfig } from '../../app/run/parse.ts'
 import { presetNamed } from '../../app/run/presets.ts'
-import { unsupported } from '../../app/run/support.ts'
+import { unsupportedInWindow } from '../../app/run/support.ts'
 import { type ConfigPath, isRecord, withValueAt } from './config-path.ts'
 
 /** A configuration as it stands in the form: nested plain objects, possibly wrong. */
@@ -28,7 +28,7 @@ export interface Judged {
 export const judge = (draft: unknown, cuda?: CudaInfo): Judged => {
   const parsed = parseRunConfig(draft)
   return parsed.ok
-    ? { issues: unsupported(parsed.config, cuda), config: parsed.config }
+    ? { issues: unsupportedInWindow(parsed.config, cuda), config: parsed.config }
     : { issues: parsed.issues, config: null }
 }
 

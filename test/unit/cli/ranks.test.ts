@@ -18,6 +18,8 @@ import {
   start,
 } from './dcpscope.ts'
 
+const canUnshare = process.platform === 'linux' && process.getuid?.() === 0
+
 const newBundle = (): string => join(freshFolder(), 'run.dcp')
 
 const PROCESSES = { engine: { ranks: 'processes' } }
@@ -193,6 +195,28 @@ describe('ranks that a launcher starts', () => {
     if (name !== 'mpiexec of MPICH')
       expect(manifestOf(bundle).processes?.map(({ localRank }) => localRank)).toEqual([0, 1, 2, 3])
   })
+
+  it.skipIf(!canUnshare)(
+    'and that read another clock are set to that of the first, within what is said',
+    async () => {
+      const bundle = newBundle()
+      const config = configFile({ model: { preset: 'tiny' }, ...PROCESSES })
+      const through = ['unshare', '--time', '--monotonic', '5000', '--fork']
+      const running = await launch({ config, bundle, of: (rank) => (rank === 1 ? { through } : {}) })
+      for (const { code, stderr } of await outcomesOf(running)) expect([code, stderr]).toEqual([0, ''])
+      const { clock } = manifestOf(bundle)
+      expect(clock.alignment).toMatch(/the clocks of 1 of 4 ranks are others than rank 0's/)
+      expect(clock.uncertaintyNs).toBeGreaterThan(0)
+      expect(clock.uncertaintyNs).toBeLessThan(1e7)
+      // No rank leaves a collective before the last has entered it, whoever's clock says so.
+      const odd = `select count(*)::int from spans
+      where collective_seq is not null and start_ns + dur_ns < last_enter_ns - ${2 * clock.uncertaintyNs}`
+      expect(await numberIn(bundle, odd)).toBe(0)
+      expect(
+        await numberIn(bundle, 'select count(*)::int from spans where start_ns < 0 or start_ns > 1e12'),
+      ).toBe(0)
+    },
+  )
 
   it('let strangers knock', async () => {
     const port = await freePort()
@@ -462,7 +486,6 @@ describe('ranks that do not make a group are refused in one line', () => {
     )
   })
 
-  const canUnshare = process.platform === 'linux' && process.getuid?.() === 0
   it.skipIf(!canUnshare)('when the shared memory is too small, with the numbers', async () => {
     const bundle = newBundle()
     const small = 'mount -t tmpfs -o size=1m tmpfs /dev/shm && exec "$@"'
