@@ -3,6 +3,8 @@ import { GATHER_MS, type Hello, helloSchema } from '../../app/protocol/ranks.ts'
 import { mismatch } from './greeting.ts'
 import { type SocketPort, socketPort } from './socket-port.ts'
 
+const LEFT_MS = 300
+
 /** A rank that has come. */
 export interface Seated {
   readonly hello: Hello
@@ -72,9 +74,9 @@ export const gather = (options: GatherOptions): Gathering => {
       : problemOf(first, hello, known?.hello)
     if (problem === undefined) {
       seated.set(hello.rank, { hello, line })
-      line.onClose(() =>
-        fail(new GroupProblem('ERR_ABSENT', `rank ${hello.rank} left before all ranks had come`)),
-      )
+      const left = new GroupProblem('ERR_ABSENT', `rank ${hello.rank} left before all ranks had come`)
+      // Whoever started it may know more.
+      line.onClose(() => setTimeout(() => fail(left), LEFT_MS))
       if (seated.size === first.world) finish()
       return
     }

@@ -499,7 +499,8 @@ class Group {
   /** Where a rank was last: as the others see it, else as it said itself. */
   #placeOf(rank: number): string | undefined {
     const witness = this.#ranks.find((other) => other.rank !== rank && other.places[rank] !== undefined)
-    return (witness ?? this.#ranks[rank])?.places[rank]
+    const line = this.#ranks[rank]
+    return (witness ?? line)?.places[rank] ?? (line?.manifest === undefined ? 'its start' : undefined)
   }
 
   /** Tells all ranks how the run ended, and sees to it that the processes of this machine end. */
