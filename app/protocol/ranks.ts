@@ -73,7 +73,8 @@ export const toRankSchema = z.discriminatedUnion('type', [
     credit: z.int(),
   }),
   z.strictObject({ type: z.literal('reply'), reply: traceReplySchema }),
-  z.strictObject({ type: z.literal('stop') }),
+  /** `keepStep`: what the step in progress has recorded is wanted, since it shows why the run ends. */
+  z.strictObject({ type: z.literal('stop'), keepStep: z.boolean() }),
   z.strictObject({ type: z.literal('beat') }),
   z.strictObject({ type: z.literal('clock') }),
   over,

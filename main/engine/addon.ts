@@ -114,8 +114,9 @@ export interface NativeRun {
    * processes of their own. While nothing works here, to ask also shows the others that this rank goes on.
    */
   places(): string[]
-  /** Aborts a running `fill` or `advance` soon (within a layer); it rejects with ERR_CANCELLED, the step is discarded. */
-  cancel(): void
+  /** Aborts a running `fill` or `advance` soon (within a layer); it rejects with ERR_CANCELLED. The step is
+   * discarded, or with `keepStep` what its finished stages recorded is kept. */
+  cancel(keepStep?: boolean): void
   /** A call that works does not come back although it was cancelled: what was recorded can be had beside it from now on. */
   abandon(): void
   /** Frees everything. Idempotent. */

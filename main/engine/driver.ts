@@ -52,6 +52,8 @@ export interface Driver {
 export interface LocalDriver extends Driver {
   /** Ends a run whose engine has not stopped when it should, with what was recorded until it hung. */
   abandon(): void
+  /** Ends the run at once and keeps what the stages of the step in progress have recorded. */
+  halt(): void
 }
 
 type Ended = Extract<EngineEvent, { type: 'ended' }>
@@ -74,6 +76,7 @@ export const startRun = (request: RunRequest, deps: DriverDeps): LocalDriver => 
     resume: () => run.resume(),
     stop: () => run.stop(),
     abandon: () => run.abandon(),
+    halt: () => run.stop(true),
     storeReply: (message) => run.storeReply(message),
     storeGone: () => run.loseStore({ status: 'interrupted', error: STORE_GONE, code: 'ERR_STORE' }),
     done: run.drive(),
@@ -117,9 +120,9 @@ class RunDriver {
     this.#wakePaused()
   }
 
-  stop(): void {
+  stop(keepStep = false): void {
     this.#stopping = true
-    this.#run?.cancel()
+    this.#run?.cancel(keepStep)
     this.#wakePaused()
   }
 

@@ -18,12 +18,14 @@ import {
 import type { Manifest } from '../../app/trace/manifest.ts'
 import type { NativeAddon } from '../engine/addon.ts'
 import type { Driver, RunRequest } from '../engine/driver.ts'
-import { type CreditedMessage, createOutbox, type Outbox } from '../engine/outbox.ts'
-import { isOther, measureOffset, type Offset, ROUNDS, uncertaintyOf } from './align.ts'
 import { type Cause, causeText } from './cause.ts'
+import { alignClocks, clocksOf, clockUncertainty } from './clocks.ts'
 import { type Gathering, GroupProblem, gather, type Seated } from './gather.ts'
 import { helloOf } from './greeting.ts'
+import { EXIT_MS, LocalRanks } from './local-ranks.ts'
+import { RankLine } from './rank-line.ts'
 import type { RankProcess } from './rank-process.ts'
+import { Relay } from './relay.ts'
 import type { Seat } from './seat.ts'
 
 export interface GroupDeps {
@@ -46,7 +48,6 @@ const FAILURE_GRACE_MS = 1500
 const STOP_GRACE_MS = 4000
 /** How long to wait for the one who knows why, when a rank only knows that another has ended the run. */
 const REASON_MS = 500
-const EXIT_MS = 1000
 
 /**
  * Drives a run whose ranks are processes: waits until all have come, lets them begin, hands their traces to the store as
@@ -56,6 +57,7 @@ const EXIT_MS = 1000
 export const startGroup = (request: RunRequest, deps: GroupDeps): Driver => {
   const group = new Group(request, deps)
   return {
+    // Only windows pause, and they run no processes.
     pause: () => {},
     resume: () => {},
     stop: () => group.stop(),
@@ -66,34 +68,16 @@ export const startGroup = (request: RunRequest, deps: GroupDeps): Driver => {
   }
 }
 
-/** A rank as its leader sees it. */
-interface RankLine extends Seated {
-  readonly rank: number
-  started: boolean
-  manifest?: Manifest
-  end?: EndMessage
-  /** It is not there any more, or does not answer. */
-  gone: boolean
-  missed: number
-  /** Where it and the others were when it last said so. */
-  places: readonly string[]
-  /** Takes the answer to a question for its clock; undefined when it is lost. */
-  tellClock: (ns: bigint | undefined) => void
-  /** How its clock stands to the leader's, where it is another one; see `isOther`. */
-  clock: Offset | undefined
-}
-
 class Group {
   readonly #request: RunRequest
   readonly #deps: GroupDeps
-  readonly #outbox: Outbox
+  readonly #relay: Relay
+  readonly #local: LocalRanks
   readonly #world: number
   readonly #segment = `/dcpscope-${process.pid}-${randomBytes(6).toString('hex')}`
-  readonly #processes = new Map<number, RankProcess>()
+  readonly #now: () => bigint
   readonly #clockBaseNs: bigint
   readonly #clockBase = new Date()
-  /** Ranks whose messages the store has not acknowledged yet, in the order of the messages. */
-  readonly #origins: { readonly line: RankLine; readonly bytes: number }[] = []
   #gathering: Gathering | undefined
   #ranks: readonly RankLine[] = []
   #begun = false
@@ -109,8 +93,10 @@ class Group {
     this.#request = request
     this.#deps = deps
     this.#world = request.config.parallel.dcpSize
-    this.#clockBaseNs = deps.addon.clockNs()
-    this.#outbox = createOutbox((message) => deps.post(message))
+    this.#now = () => deps.addon.clockNs()
+    this.#clockBaseNs = this.#now()
+    this.#relay = new Relay(deps.post)
+    this.#local = new LocalRanks(deps.startRank, (rank, how) => this.#exited(rank, how))
   }
 
   async drive(): Promise<void> {
@@ -124,21 +110,11 @@ class Group {
     const quiet = new Promise<void>((resolve) => {
       this.#quiet = resolve
     })
-    this.#ranks = seated.map(({ hello, line }) => ({
-      hello,
-      line,
-      rank: hello.rank,
-      started: false,
-      gone: false,
-      missed: 0,
-      places: [],
-      tellClock: () => {},
-      clock: undefined,
-    }))
+    this.#ranks = seated.map((one) => new RankLine(one))
     for (const rank of this.#ranks) this.#listen(rank)
     const beats = setInterval(() => this.#beat(), BEAT_MS)
     try {
-      await this.#align()
+      await alignClocks(this.#ranks, this.#now, () => this.#isOver())
       if (!this.#isOver()) this.#startRank(0)
       await quiet
     } finally {
@@ -153,39 +129,9 @@ class Group {
     return this.#cause !== undefined || this.#storeLost !== undefined || this.#stopping
   }
 
-  /** One rank after the other, since they would wait for each other in this process. */
-  async #align(): Promise<void> {
-    for (const rank of this.#ranks) {
-      const offset = this.#isOver() ? undefined : await this.#measured(rank)
-      if (offset !== undefined && isOther(offset)) rank.clock = offset
-    }
-  }
-
-  /** Undefined for a rank that is lost meanwhile. */
-  #measured(rank: RankLine): Promise<Offset | undefined> {
-    const read = (): Promise<bigint> =>
-      new Promise((resolve, reject) => {
-        rank.tellClock = (ns) => (ns === undefined ? reject(new Error('the rank is lost')) : resolve(ns))
-        if (rank.gone) rank.tellClock(undefined)
-        else rank.line.post({ type: 'clock' })
-      })
-    return measureOffset(read, () => this.#deps.addon.clockNs()).catch(() => undefined)
-  }
-
-  /** Of the clocks over the whole run: none where all ranks read one clock. */
-  async #uncertainty(): Promise<number> {
-    let worst = 0
-    for (const rank of this.#ranks) {
-      if (rank.clock === undefined) continue
-      const end = rank.gone ? undefined : await this.#measured(rank)
-      worst = Math.max(worst, end === undefined ? rank.clock.errorNs : uncertaintyOf(rank.clock, end))
-    }
-    return Math.ceil(worst)
-  }
-
   /** Starts the ranks of this machine and waits for all. */
   async #gather(): Promise<readonly Seated[]> {
-    const { seat, addon, startRank } = this.#deps
+    const { seat, addon } = this.#deps
     const { config } = this.#request
     const [address, port] = seat === undefined ? ['127.0.0.1', 0] : [seat.address, seat.port]
     const token = seat === undefined ? randomBytes(16).toString('hex') : ''
@@ -195,11 +141,8 @@ class Group {
     const bound = await this.#gathering.listening
     const ranks = seat === undefined ? Array.from({ length: this.#world }, (_, rank) => rank) : [0]
     const local = seat?.localRank === undefined ? {} : { localRank: seat.localRank }
-    for (const rank of ranks) {
-      const process = startRank({ ...assignment, ...local, rank, address: loopback(address), port: bound })
-      this.#processes.set(rank, process)
-      process.ended.then(({ how }) => this.#exited(rank, how))
-    }
+    for (const rank of ranks)
+      this.#local.start({ ...assignment, ...local, rank, address: loopback(address), port: bound })
     return this.#gathering.complete
   }
 
@@ -208,31 +151,19 @@ class Group {
     const line = this.#ranks[rank]
     if (line === undefined)
       this.#gathering?.fail(new GroupProblem('ERR_ENGINE', `rank ${rank} ${how} before all ranks had come`))
-    else this.#lose(line, { rank, status: 'interrupted', what: how, code: 'ERR_ENGINE' })
+    else this.#lose(line, how)
   }
 
   #listen(rank: RankLine): void {
     rank.line.onMessage((message) => {
       const parsed = fromRankSchema.safeParse(message)
       if (parsed.success) this.#take(rank, parsed.data)
-      else
-        this.#lose(rank, {
-          rank: rank.rank,
-          status: 'failed',
-          what: 'said something unknown',
-          code: 'ERR_STATE',
-        })
+      else this.#lose(rank, 'said something unknown', 'ERR_STATE')
     })
     rank.line.onClose(() => {
       // Of a process of this machine the system tells how it died.
-      const lost = (): void =>
-        this.#lose(rank, {
-          rank: rank.rank,
-          status: 'interrupted',
-          what: 'died or lost its connection',
-          code: 'ERR_ENGINE',
-        })
-      if (this.#processes.has(rank.rank)) setTimeout(lost, EXIT_MS)
+      const lost = (): void => this.#lose(rank, 'died or lost its connection')
+      if (this.#local.has(rank.rank)) setTimeout(lost, EXIT_MS)
       else lost()
     })
   }
@@ -251,7 +182,7 @@ class Group {
         this.#takeEvent(rank, message.event)
         return
       case 'clock':
-        rank.tellClock(message.ns)
+        rank.takeClock(message.ns)
         return
     }
   }
@@ -264,7 +195,7 @@ class Group {
         return
       case 'chunk':
       case 'file':
-        this.#relay(rank, message)
+        if (this.#storeLost === undefined) this.#relay.take(rank, message)
         return
       case 'end':
         rank.end = message
@@ -278,7 +209,7 @@ class Group {
     if (event.type === 'phase' && rank.rank === 0 && event.phase !== 'finishing') this.#deps.report(event)
     // Without a beginning there was no end to speak of before.
     if (event.type !== 'ended' || rank.manifest !== undefined) return
-    this.#giveUp(rank)
+    rank.giveUp()
     if (event.status === 'failed') this.#failedAt(rank, event)
     this.#settle()
   }
@@ -293,7 +224,7 @@ class Group {
     this.#begun = true
     const { runId, bundle } = this.#request
     this.#deps.post({ type: 'begin', runId, bundle, manifest: this.#manifest(first.manifest) })
-    this.#outbox.post()
+    this.#relay.open()
   }
 
   #startRank(number: number): void {
@@ -317,7 +248,7 @@ class Group {
     return {
       ...first,
       createdAt: base,
-      clock: { base, ...this.#clocks(first.clock) },
+      clock: { base, ...clocksOf(this.#ranks, first.clock) },
       processes: this.#ranks.map(({ hello }) => ({
         rank: hello.rank,
         host: hello.host,
@@ -326,25 +257,6 @@ class Group {
         device: hello.device,
       })),
     }
-  }
-
-  #clocks({ alignment, uncertaintyNs }: Manifest['clock']): Omit<Manifest['clock'], 'base'> {
-    const others = this.#ranks.flatMap(({ clock }) => clock ?? [])
-    if (others.length === 0) return { alignment, uncertaintyNs }
-    const errors = others.map(({ errorNs }) => errorNs)
-    return {
-      alignment:
-        `ranks are processes; the clocks of ${others.length} of ${this.#world} ranks are others than rank 0's and were ` +
-        `set to it by the quickest of ${ROUNDS} messages there and back, at the beginning and at the end`,
-      uncertaintyNs: Math.ceil(Math.max(...errors)),
-    }
-  }
-
-  #relay(line: RankLine, message: CreditedMessage): void {
-    if (this.#storeLost !== undefined) return
-    this.#origins.push({ line, bytes: message.bytes })
-    this.#outbox.push(message)
-    if (this.#begun) this.#outbox.post()
   }
 
   storeReply(message: unknown): void {
@@ -356,13 +268,9 @@ class Group {
     const reply = parsed.data
     if (reply.runId !== this.#request.runId) return
     switch (reply.type) {
-      case 'ack': {
-        // The store answers in the order in which it was asked.
-        const origin = this.#origins.shift()
-        origin?.line.line.post({ type: 'reply', reply })
-        this.#outbox.acknowledge(reply.bytes)
+      case 'ack':
+        this.#relay.acknowledge(reply)
         return
-      }
       case 'failed':
         this.loseStore({ status: 'failed', error: reply.error, code: 'ERR_STORE' })
         return
@@ -375,9 +283,9 @@ class Group {
   /** The store cannot go on: nothing could be kept of what the ranks do. */
   loseStore(outcome: Outcome): void {
     this.#storeLost ??= outcome
-    this.#outbox.abandon()
+    this.#relay.abandon()
     this.#gathering?.fail(new GroupProblem(outcome.code ?? 'ERR_STORE', outcome.error ?? 'the store is gone'))
-    for (const rank of this.#ranks) this.#giveUp(rank)
+    for (const rank of this.#ranks) rank.giveUp()
     this.#closed(outcome)
     this.#settle()
   }
@@ -392,8 +300,8 @@ class Group {
 
   #stopRanks(): void {
     for (const rank of this.#ranks) {
-      if (!rank.started) this.#giveUp(rank)
-      else if (!rank.gone && rank.end === undefined) rank.line.post({ type: 'stop' })
+      if (!rank.started) rank.giveUp()
+      else if (!rank.quiet) rank.line.post({ type: 'stop', keepStep: this.#cause !== undefined })
     }
     this.#settle()
   }
@@ -402,19 +310,15 @@ class Group {
   #failedAt(rank: RankLine, { error = '', code = 'ERR_ENGINE' }: Pick<EndMessage, 'error' | 'code'>): void {
     const cause: Cause = { rank: rank.rank, status: 'failed', what: error, code }
     if (code !== 'ERR_ABANDONED') this.#fail(cause)
-    else setTimeout(() => this.#fail(cause), REASON_MS).unref()
-  }
-
-  #giveUp(rank: RankLine): void {
-    rank.gone = true
-    rank.tellClock(undefined)
+    // After a stop all ranks end each other.
+    else if (!this.#stopping) setTimeout(() => this.#fail(cause), REASON_MS).unref()
   }
 
   /** A rank is not there any more. */
-  #lose(rank: RankLine, cause: Cause): void {
+  #lose(rank: RankLine, what: string, code = 'ERR_ENGINE'): void {
     if (rank.gone) return
-    this.#giveUp(rank)
-    if (rank.end === undefined) this.#fail(cause)
+    rank.giveUp()
+    if (rank.end === undefined) this.#fail({ rank: rank.rank, status: 'interrupted', what, code })
     this.#settle()
   }
 
@@ -430,16 +334,16 @@ class Group {
     clearTimeout(this.#grace)
     this.#grace = setTimeout(() => {
       for (const rank of this.#ranks)
-        if (rank.end === undefined && !rank.gone) {
+        if (!rank.quiet) {
           this.#cause ??= { rank: rank.rank, status: 'interrupted', what, code: 'ERR_ENGINE' }
-          this.#giveUp(rank)
+          rank.giveUp()
         }
       this.#settle()
     }, ms)
   }
 
   #settle(): void {
-    if (this.#ranks.every(({ end, gone }) => end !== undefined || gone)) this.#quiet()
+    if (this.#ranks.every(({ quiet }) => quiet)) this.#quiet()
   }
 
   /** One sign of life to every rank, and one that is expected of it. */
@@ -448,13 +352,8 @@ class Group {
       if (rank.gone) continue
       rank.line.post({ type: 'beat' })
       const most = rank.started && rank.manifest === undefined ? MISSED_BEATS_AT_START : MISSED_BEATS
-      if (++rank.missed > most && rank.end === undefined)
-        this.#lose(rank, {
-          rank: rank.rank,
-          status: 'interrupted',
-          what: `has not answered for ${(most * BEAT_MS) / 1000} s`,
-          code: 'ERR_ABSENT',
-        })
+      if (++rank.missed > most && !rank.quiet)
+        this.#lose(rank, `has not answered for ${(most * BEAT_MS) / 1000} s`, 'ERR_ABSENT')
     }
   }
 
@@ -464,8 +363,8 @@ class Group {
     if (!this.#begun) return outcome
     const { runId } = this.#request
     this.#deps.report({ type: 'phase', runId, phase: 'finishing', fraction: 1 })
-    const between = await this.#uncertainty()
-    await this.#outbox.settle(true)
+    const between = await clockUncertainty(this.#ranks, this.#now)
+    await this.#relay.settle()
     if (this.#storeLost !== undefined) return this.#storeLost
     const closed = new Promise<Outcome>((resolve) => {
       this.#closed = resolve
@@ -487,11 +386,14 @@ class Group {
   }
 
   /** How the ranks ended, all together. */
-  #ending(): Outcome & Pick<EndMessage, 'status'> {
+  #ending(): Pick<EndMessage, 'status' | 'error' | 'code'> {
     if (this.#cause !== undefined) {
       const { status, code } = this.#cause
       return { status, code, error: causeText(this.#cause, this.#world, this.#placeOf(this.#cause.rank)) }
     }
+    const failed = this.#ranks.find(({ end }) => end?.status === 'failed')
+    if (failed?.end !== undefined && !this.#stopping)
+      return { status: 'failed', error: failed.end.error, code: failed.end.code }
     const complete = this.#ranks.every(({ end }) => end?.status === 'complete')
     return { status: complete ? 'complete' : 'stopped' }
   }
@@ -511,10 +413,7 @@ class Group {
       line.post(over)
       line.finish()
     }
-    const all = Promise.all([...this.#processes.values()].map(({ ended }) => ended))
-    await Promise.race([all, new Promise((resolve) => setTimeout(resolve, EXIT_MS))])
-    for (const process of this.#processes.values()) process.kill()
-    await all
+    await this.#local.end()
   }
 }
 

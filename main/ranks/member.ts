@@ -111,7 +111,8 @@ class Member {
       case 'stop':
         // First where everybody is, as long as this rank's eyes are open.
         this.#tellPlaces()
-        this.#driver?.stop()
+        if (message.keepStep) this.#driver?.halt()
+        else this.#driver?.stop()
         setTimeout(() => this.#driver?.abandon(), STOP_MS).unref()
         return
       case 'clock':

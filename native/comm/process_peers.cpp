@@ -133,7 +133,7 @@ bool ProcessPeers::arrive() {
   if (lost_ || state_.cancelled()) {
     // No meeting takes place without this rank, so the others need not wait for it.
     static_cast<void>(giveUp(turn_ + 1));
-    __atomic_store_n(&state_.cancel, 1, __ATOMIC_RELAXED);
+    if (lost_) __atomic_store_n(&state_.cancel, 1, __ATOMIC_RELAXED);
     return false;
   }
   const uint32_t turn = ++turn_;
@@ -160,8 +160,8 @@ bool ProcessPeers::wait(uint32_t turn) {
     const uint32_t seen = header_->meetings.load(std::memory_order_acquire);
     if ((seen & ~kEnded) >= turn) return true;
     if (seen >= kEnded) {
-      lost_ = !state_.cancelled();
-      __atomic_store_n(&state_.cancel, 1, __ATOMIC_RELAXED);
+      lost_ = !cancelledSoon();
+      if (lost_) __atomic_store_n(&state_.cancel, 1, __ATOMIC_RELAXED);
       return false;
     }
     if (state_.cancelled()) {
@@ -180,6 +180,14 @@ bool ProcessPeers::wait(uint32_t turn) {
     }
     sleep(seen);
   }
+}
+
+bool ProcessPeers::cancelledSoon() const {
+  constexpr int64_t kWaitNs = 500'000'000;
+  const timespec moment{0, 2'000'000};
+  for (const int64_t begin = steadyNow(); steadyNow() - begin < kWaitNs; nanosleep(&moment, nullptr))
+    if (state_.cancelled()) return true;
+  return false;
 }
 
 bool ProcessPeers::giveUp(uint32_t turn) {

@@ -44,6 +44,8 @@ class ProcessPeers final : public Peers {
   bool wait(uint32_t turn);
   /** Tries to end the meeting `turn` for all ranks; false when it has taken place. */
   bool giveUp(uint32_t turn);
+  /** Whether this rank is cancelled as well, which another one may have heard of earlier. */
+  bool cancelledSoon() const;
   void ring();
   void sleep(uint32_t seen);
   /** A rank that is missing at meeting `turn` and has stood still for longer than patience allows; -1: none.

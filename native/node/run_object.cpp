@@ -150,7 +150,7 @@ void RunObject::abandon(const Napi::CallbackInfo&) { abandoned_ = true; }
 void RunObject::cancel(const Napi::CallbackInfo& info) {
   guarded(info.Env(), [&] {
     if (run_ == nullptr) throw EngineError(ErrorCode::state, "cancel: the run is disposed");
-    if (*busy_) run_->cancel();
+    if (*busy_) run_->cancel(info[0].ToBoolean().Value());
   });
 }
 

@@ -14,6 +14,10 @@
 namespace dcpscope {
 namespace {
 
+/** Values of RunState::cancel. */
+constexpr int kCancel = 1;
+constexpr int kCancelKeeping = 2;
+
 void requireMember(const Config& config, const std::optional<Member>& member) {
   if (config.processes != member.has_value())
     throw EngineError(ErrorCode::config, config.processes
@@ -54,7 +58,9 @@ Run::Run(const Config& config, const Device& device, std::optional<Member> membe
 
 Run::~Run() = default;
 
-void Run::cancel() { __atomic_store_n(&state_.cancel, 1, __ATOMIC_RELAXED); }
+void Run::cancel(bool keepStep) {
+  __atomic_store_n(&state_.cancel, keepStep ? kCancelKeeping : kCancel, __ATOMIC_RELAXED);
+}
 
 void Run::arm() { __atomic_store_n(&state_.cancel, 0, __ATOMIC_RELAXED); }
 
@@ -203,7 +209,8 @@ void Run::finishStep(const StepTimes& times) {
     captures = captureStep();
   }
   if (state_.cancelled() || !group_->conclude(notes_)) {
-    for (auto& trace : state_.traces) trace->giveUp();
+    if (__atomic_load_n(&state_.cancel, __ATOMIC_RELAXED) != kCancelKeeping)
+      for (auto& trace : state_.traces) trace->giveUp();
     throwIfCancelled();
   }
   const int64_t now = state_.clock.now();

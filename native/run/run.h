@@ -56,8 +56,9 @@ class Run {
 
   /** Forgets an earlier `cancel`. Comes before a call that works, on the thread that may cancel it. */
   void arm();
-  /** From any thread: work stops soon and the call that does it throws ERR_CANCELLED. */
-  void cancel();
+  /** From any thread: work stops soon and the call that does it throws ERR_CANCELLED. The step in progress
+   * is forgotten, or what its finished stages recorded is kept. */
+  void cancel(bool keepStep = false);
 
  private:
   /** A piece of filling without its layer. */

@@ -11,6 +11,7 @@ int main() {
   dcpscope::tests::deviceOps();
   dcpscope::tests::plans();
   dcpscope::tests::schedule();
+  dcpscope::tests::ncclCalls();
   dcpscope::tests::steps();
   std::puts("ok");
   return 0;

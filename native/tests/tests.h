@@ -15,5 +15,6 @@ void deviceOps();
 void plans();
 void schedule();
 void steps();
+void ncclCalls();
 
 }  // namespace dcpscope::tests

@@ -499,7 +499,7 @@ describe('ranks that do not make a group are refused in one line', () => {
     await expectRefused(
       [running],
       bundle,
-      /^dcpscope: rank 0 of 4 failed: \/dev\/shm is too small: the ranks exchange through \S+ MiB of shared memory, 1\.0 MiB are free; make it larger [^\n]*\n$/,
+      /^dcpscope: rank 0 of 4 failed, last in its start: \/dev\/shm is too small: the ranks exchange through \S+ MiB of shared memory, 1\.0 MiB are free; make it larger [^\n]*\n$/,
       3,
     )
   })
