@@ -181,7 +181,7 @@ const engine = z.strictObject({
   device: field(
     z.enum(['auto', 'cpu', 'cuda']).default('auto'),
     'Device',
-    'auto takes a GPU when the engine can use one.',
+    'auto takes a GPU when the engine can use one for the run.',
   ),
   ranks: field(
     z.enum(['threads', 'processes']).default('threads'),

@@ -28,14 +28,18 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** Runs one rank other than the first, which alone knows the bundle and prints the summary. */
 export const joinRun = async (distDir: string, seat: Seat, config: RunConfig): Promise<CommandResult> => {
   // The first rank decides what a signal means, and gets it as well; a second one ends this rank at once.
+  const rank = startRankProcess(distDir, { ...seat, token: '', config })
   let asked = false
   const onSignal = (): void => {
-    if (asked) process.exit(EXIT.interrupted)
+    if (asked) {
+      rank.kill()
+      process.exit(EXIT.interrupted)
+    }
     asked = true
   }
   for (const signal of SIGNALS) process.on(signal, onSignal)
   try {
-    const { over, how } = await startRankProcess(distDir, { ...seat, token: '', config }).ended
+    const { over, how } = await rank.ended
     if (over === undefined) throw new CliFailure(EXIT.engineFailed, `rank ${seat.rank} ${how}`)
     if (over.status === 'complete') return { exitCode: EXIT.fine, stdout: '' }
     if (over.status === 'stopped' || over.code === 'ERR_CANCELLED')

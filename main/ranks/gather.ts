@@ -4,6 +4,7 @@ import { mismatch } from './greeting.ts'
 import { type SocketPort, socketPort } from './socket-port.ts'
 
 const LEFT_MS = 300
+const TOLD_MS = 1500
 
 /** A rank that has come. */
 export interface Seated {
@@ -36,6 +37,8 @@ export interface Gathering {
   readonly complete: Promise<readonly Seated[]>
   /** Ends the waiting as `problem`; nothing once it is complete. */
   fail(problem: GroupProblem): void
+  /** After a failure: resolves when all ranks that are to come have been told, or a moment has passed. */
+  told(): Promise<void>
   /** Takes no more ranks. */
   close(): void
 }
@@ -46,6 +49,9 @@ export const gather = (options: GatherOptions): Gathering => {
   const seated = new Map<number, Seated>()
   const waiting = new Set<Socket>()
   let done = false
+  let failed: GroupProblem | undefined
+  let toldRanks = 0
+  let allTold = (): void => {}
   let resolveAll: (all: readonly Seated[]) => void = () => {}
   let rejectAll: (problem: GroupProblem) => void = () => {}
   const complete = new Promise<readonly Seated[]>((resolve, reject) => {
@@ -57,10 +63,14 @@ export const gather = (options: GatherOptions): Gathering => {
   const fail = (problem: GroupProblem): void => {
     if (done) return
     done = true
+    failed = problem
     clearTimeout(timer)
-    for (const { line } of seated.values()) refuse(line, problem)
+    for (const { line } of seated.values()) tell(line, problem)
     rejectAll(problem)
-    close()
+  }
+  const tell = (line: SocketPort, problem: GroupProblem): void => {
+    refuse(line, problem)
+    if (++toldRanks >= first.world) allTold()
   }
   const close = (): void => {
     server.close()
@@ -69,9 +79,11 @@ export const gather = (options: GatherOptions): Gathering => {
 
   const take = (line: SocketPort, hello: Hello): void => {
     const known = seated.get(hello.rank)
-    const problem = done
-      ? new GroupProblem('ERR_STATE', `the ranks are complete already, rank ${hello.rank} is one too many`)
-      : problemOf(first, hello, known?.hello)
+    const problem =
+      failed ??
+      (done
+        ? new GroupProblem('ERR_STATE', `the ranks are complete already, rank ${hello.rank} is one too many`)
+        : problemOf(first, hello, known?.hello))
     if (problem === undefined) {
       seated.set(hello.rank, { hello, line })
       const left = new GroupProblem('ERR_ABSENT', `rank ${hello.rank} left before all ranks had come`)
@@ -80,7 +92,7 @@ export const gather = (options: GatherOptions): Gathering => {
       if (seated.size === first.world) finish()
       return
     }
-    refuse(line, problem)
+    tell(line, problem)
     fail(problem)
   }
   const finish = (): void => {
@@ -106,7 +118,13 @@ export const gather = (options: GatherOptions): Gathering => {
     })
   })
   const timer = setTimeout(() => fail(absent(seated, options, waitMs)), waitMs)
-  return { listening: listening(server, options), complete, fail, close }
+  const told = (): Promise<void> =>
+    new Promise((resolve) => {
+      allTold = resolve
+      if (toldRanks >= first.world || failed?.code === 'ERR_ABSENT') resolve()
+      else setTimeout(resolve, TOLD_MS)
+    })
+  return { listening: listening(server, options), complete, fail, told, close }
 }
 
 const listening = (server: Server, { address, port }: GatherOptions): Promise<number> =>

@@ -100,7 +100,11 @@ class Group {
   }
 
   async drive(): Promise<void> {
-    const outcome = await this.#outcome().catch(problemOutcome)
+    const outcome = await this.#outcome().catch(async (error: unknown) => {
+      // Ranks that a launcher started have nobody else to tell them.
+      if (this.#deps.seat !== undefined) await this.#gathering?.told()
+      return problemOutcome(error)
+    })
     await this.#dismiss(outcome)
     this.#deps.report({ type: 'ended', runId: this.#request.runId, ...outcome })
   }

@@ -1,6 +1,7 @@
-import { assignmentSchema } from '../../app/protocol/ranks.ts'
+import { assignmentSchema, BEAT_MS } from '../../app/protocol/ranks.ts'
 import { loadAddon } from '../engine/load-addon.ts'
 import { type MemberEnd, runMember } from './member.ts'
+import { ALIVE } from './rank-process.ts'
 
 /** Entry of the process of one rank: its assignment comes over the IPC channel, and how it ended goes back. */
 
@@ -32,6 +33,7 @@ if (process.send === undefined) {
 // Ctrl-C in a terminal reaches the whole group; the first rank decides what it means.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 process.on('disconnect', killed)
+setInterval(() => process.send?.(ALIVE), BEAT_MS)
 process.once('message', async (message) => {
   const end = await serve(message)
   if (process.connected) process.send?.(end.over, () => leave(end))

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
-import { type Assignment, type Over, overSchema } from '../../app/protocol/ranks.ts'
+import { type Assignment, BEAT_MS, MISSED_BEATS, type Over, overSchema } from '../../app/protocol/ranks.ts'
 
 /** The process of one rank. */
 export interface RankProcess {
@@ -18,13 +18,27 @@ export const startRankProcess = (distDir: string, assignment: Assignment): RankP
     execArgv: [],
   })
   let over: Over | undefined
+  let missed = 0
   child.on('message', (message) => {
-    over = overSchema.safeParse(message).data
+    missed = 0
+    if (message !== ALIVE) over = overSchema.safeParse(message).data
   })
   child.send(assignment, () => {})
-  const ended = ending(child).then((how) => ({ how, ...(over === undefined ? {} : { over }) }))
+  // One that was stopped never hears that the run is over.
+  const watch = setInterval(() => {
+    if (++missed > SILENT_BEATS) child.kill('SIGKILL')
+  }, BEAT_MS)
+  const ended = ending(child).then((died) => {
+    clearInterval(watch)
+    const how = missed > SILENT_BEATS ? `had not answered for ${(SILENT_BEATS * BEAT_MS) / 1000} s` : died
+    return { how, ...(over === undefined ? {} : { over }) }
+  })
   return { ended, kill: () => child.kill('SIGKILL') }
 }
+
+/** Sign of life of a rank to the process that started it; later than its leader's, who knows more. */
+export const ALIVE = 'alive'
+const SILENT_BEATS = 2 * MISSED_BEATS
 
 const KILLED = 'SIGKILL, by somebody or by the system when memory ran out'
 

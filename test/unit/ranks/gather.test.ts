@@ -89,6 +89,19 @@ describe('ranks that come together', () => {
     expect(await failed).toBe(`ERR_CONFIG: ${says}`)
   })
 
+  it('are told why also when they come late', async () => {
+    const gathering = begin()
+    const failed = failure(gathering)
+    await come(gathering, hello(0))
+    await come(gathering, hello(1, { world: 4 }))
+    await failed
+    const over = { error: 'rank 1 (node-1, process 101) has the world size 4, rank 0 has 3' }
+    const late = told(await come(gathering, hello(2)))
+    await gathering.told()
+    expect(await late).toMatchObject(over)
+    gathering.close()
+  })
+
   it('are refused when one is there twice', async () => {
     const gathering = begin()
     await come(gathering, hello(1))
