@@ -61,7 +61,7 @@ void drain(Run& run) {
 }
 
 void stepsAllocateNothing() {
-  for (const Comm comm : {Comm::agRs, Comm::a2a})
+  for (const Comm comm : {Comm::agRs, Comm::a2a, Comm::p2p})
     for (const int ranks : {1, 4}) {
       Config config = smallConfig();
       config.comm = comm;

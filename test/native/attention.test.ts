@@ -71,7 +71,7 @@ describe('attention over the captured pages, computed again in plain doubles', (
 })
 
 describe('the merge of captured partials by app/lse', () => {
-  for (const comm of ['ag_rs', 'a2a'] as const)
+  for (const comm of ['ag_rs', 'a2a', 'p2p'] as const)
     for (const lseBase of ['e', '2'] as const)
       it(`gives what ${comm} leaves on each rank, with lse in base ${lseBase}`, async () => {
         const config = captured({ ranks: 4, comm, lseBase, qLen: 2, interleave: 4, needles: true })

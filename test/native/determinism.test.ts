@@ -27,7 +27,7 @@ const config: EngineConfig = smallConfig({
 })
 
 describe('a fixed seed', () => {
-  for (const comm of ['ag_rs', 'a2a'] as const)
+  for (const comm of ['ag_rs', 'a2a', 'p2p'] as const)
     for (const kvDtype of ['fp32', 'bf16'] as const)
       it(`gives the same bytes on every run (${comm}, ${kvDtype})`, async () => {
         const first = digest(await finish({ ...config, comm, kvDtype }))
@@ -59,6 +59,18 @@ describe('a fixed seed', () => {
       }).trim()
     expect(inputs('generic')).toBe(inputs('avx2'))
     expect(inputs('generic')).toBe(inputs(addon.cpu().simd))
+  })
+})
+
+describe('p2p', () => {
+  it('gives the bytes of a2a, which brings the same partials to the same merge', async () => {
+    for (const kvDtype of ['fp32', 'bf16'] as const) {
+      const [p2p, a2a] = [
+        await finish({ ...config, comm: 'p2p', kvDtype }),
+        await finish({ ...config, comm: 'a2a', kvDtype }),
+      ]
+      expect(digest(p2p)).toBe(digest(a2a))
+    }
   })
 })
 

@@ -108,7 +108,7 @@ describe('merged output against the fp64 reference, every row and head', () => {
 
   it('stays within 1e-2 on 64 ranks that sum in bf16', async () => {
     for (const needles of [false, true])
-      for (const comm of ['ag_rs', 'a2a'] as const) {
+      for (const comm of ['ag_rs', 'a2a', 'p2p'] as const) {
         const config = smallConfig({
           ranks: 64,
           heads: 64,

@@ -4,8 +4,10 @@ import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { EngineConfig } from '../../app/run/engine-config.ts'
+import { configs } from './arbitraries.ts'
 import { addon, type Finished, finish, rowsOf, smallConfig, thrown } from './engine.ts'
 
 type Row = Record<string, string>
@@ -109,21 +111,31 @@ const variants: readonly [string, Partial<EngineConfig>][] = [
   ['one rank', { ranks: 1 }],
 ]
 
+/** Runs a configuration both ways; what they recorded must be the same. */
+const expectSame = async (config: EngineConfig): Promise<void> => {
+  const threads = await finish(config)
+  const ranks = await run(config)
+  expect(Object.assign({}, ...ranks.map((rank) => rank.captures))).toEqual(digests(threads))
+  const tables: Record<string, Row[]> = Object.assign({}, ...ranks.map((rank) => rank.tables))
+  for (const table of ['spans', 'rows', 'pages'] as const)
+    for (let rank = 0; rank < ranks.length; rank++)
+      expect(timeless(tables[`${table} ${rank}`] ?? [])).toEqual(
+        timeless(rowsOf(threads.chunks, table, rank)),
+      )
+  for (const table of ['steps', 'events'] as const)
+    expect(timeless(tables[`${table} -1`] ?? [])).toEqual(timeless(rowsOf(threads.chunks, table, -1)))
+  expect(ranks.map(({ dropped }) => dropped)).toEqual(ranks.map(() => 0))
+}
+
 describe('ranks in processes', () => {
-  it.each(variants)('record the same as ranks in threads, bit for bit (%s)', async (_name, over) => {
-    const threads = await finish({ ...config, ...over })
-    const ranks = await run({ ...config, ...over })
-    expect(Object.assign({}, ...ranks.map((rank) => rank.captures))).toEqual(digests(threads))
-    const tables: Record<string, Row[]> = Object.assign({}, ...ranks.map((rank) => rank.tables))
-    for (const table of ['spans', 'rows', 'pages'] as const)
-      for (let rank = 0; rank < ranks.length; rank++)
-        expect(timeless(tables[`${table} ${rank}`] ?? [])).toEqual(
-          timeless(rowsOf(threads.chunks, table, rank)),
-        )
-    for (const table of ['steps', 'events'] as const)
-      expect(timeless(tables[`${table} -1`] ?? [])).toEqual(timeless(rowsOf(threads.chunks, table, -1)))
-    expect(ranks.map(({ dropped }) => dropped)).toEqual(ranks.map(() => 0))
-  })
+  it.each(variants)('record the same as ranks in threads, bit for bit (%s)', (_name, over) =>
+    expectSame({ ...config, ...over }),
+  )
+
+  it('do so whatever the shape', async () => {
+    const captured = configs.map((one) => ({ ...one, captureSteps: [1], captureLayers: [0] }))
+    await fc.assert(fc.asyncProperty(captured, expectSame), { numRuns: 10 })
+  }, 120_000)
 
   it('agree on when the last rank entered each collective, and no rank leaves before', async () => {
     for (const comm of ['ag_rs', 'a2a', 'p2p'] as const) {
