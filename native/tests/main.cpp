@@ -12,6 +12,7 @@ int main() {
   dcpscope::tests::plans();
   dcpscope::tests::schedule();
   dcpscope::tests::ncclCalls();
+  dcpscope::tests::peers();
   dcpscope::tests::steps();
   std::puts("ok");
   return 0;

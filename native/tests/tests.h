@@ -16,5 +16,6 @@ void plans();
 void schedule();
 void steps();
 void ncclCalls();
+void peers();
 
 }  // namespace dcpscope::tests
