@@ -1,5 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net'
-import { GATHER_MS, type Hello, helloSchema } from '../../app/protocol/ranks.ts'
+import { type Hello, helloSchema } from '../../app/protocol/ranks.ts'
 import { mismatch } from './greeting.ts'
 import { type SocketPort, socketPort } from './socket-port.ts'
 
@@ -27,7 +27,7 @@ export interface GatherOptions {
   readonly port: number
   /** What the leader says of rank 0; all must fit it. */
   readonly first: Hello
-  readonly waitMs?: number
+  readonly waitMs: number
 }
 
 export interface Gathering {
@@ -45,7 +45,7 @@ export interface Gathering {
 
 /** Waits for the ranks of a group to come. */
 export const gather = (options: GatherOptions): Gathering => {
-  const { first, waitMs = GATHER_MS } = options
+  const { first, waitMs } = options
   const seated = new Map<number, Seated>()
   const waiting = new Set<Socket>()
   let done = false

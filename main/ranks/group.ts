@@ -11,6 +11,7 @@ import {
   BEAT_MS,
   type FromRank,
   fromRankSchema,
+  GATHER_MS,
   MISSED_BEATS,
   MISSED_BEATS_AT_START,
   type Over,
@@ -141,7 +142,8 @@ class Group {
     const token = seat === undefined ? randomBytes(16).toString('hex') : ''
     const assignment = { world: this.#world, token, config }
     const first = helloOf(addon, { ...assignment, rank: 0, address, port })
-    this.#gathering = gather({ address, port, first })
+    const waitMs = GATHER_MS + (seat === undefined ? startMs(this.#world, addon.cpu().cores) : 0)
+    this.#gathering = gather({ address, port, first, waitMs })
     const bound = await this.#gathering.listening
     const ranks = seat === undefined ? Array.from({ length: this.#world }, (_, rank) => rank) : [0]
     const local = seat?.localRank === undefined ? {} : { localRank: seat.localRank }
@@ -420,6 +422,10 @@ class Group {
     await this.#local.end()
   }
 }
+
+/** What many processes that start at once on few cores take longer. */
+const startMs = (world: number, cores: number): number =>
+  Math.round((Math.max(0, world - 4 * cores) / cores) * 250)
 
 /** Where the ranks of this machine reach a leader that listens at `address`. */
 const loopback = (address: string): string => (address === '127.0.0.1' ? address : 'localhost')
