@@ -80,6 +80,8 @@ class Member {
   #ended: (end: MemberEnd) => void = () => {}
   #driver: LocalDriver | undefined
   #run: NativeRun | undefined
+  /** Of the memory that this rank makes. */
+  #segment: string | undefined
   #missed = 0
 
   constructor(addon: NativeAddon, assignment: Assignment, line: SocketPort) {
@@ -129,6 +131,7 @@ class Member {
   #start({ runId, name, segment, creates, clockBaseNs, credit }: Extract<ToRank, { type: 'start' }>): void {
     const { rank, config } = this.#assignment
     const { version, cpu, cuda, predictMemory, createRun } = this.#addon
+    if (creates) this.#segment = segment
     const ofRank: NativeAddon['createRun'] = (engineConfig) => {
       this.#run = createRun(engineConfig, { rank, segment, creates, clockBaseNs })
       return this.#run
@@ -161,6 +164,8 @@ class Member {
   async #leave(over: Over): Promise<void> {
     clearInterval(this.#beats)
     this.#line.close()
+    // A leader that is gone may not have come to it.
+    if (this.#segment !== undefined) this.#addon.unlinkSegment(this.#segment)
     this.#driver?.storeGone()
     const done = (this.#driver?.done ?? Promise.resolve()).then(() => false)
     const late = new Promise<boolean>((resolve) => setTimeout(() => resolve(true), LEAVE_MS))

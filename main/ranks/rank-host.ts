@@ -6,6 +6,8 @@ import { ALIVE } from './rank-process.ts'
 /** Entry of the process of one rank: its assignment comes over the IPC channel, and how it ended goes back. */
 
 const FAILED = 3
+/** For what is left to do when the process that started this one is gone. */
+const LAST_WORDS_MS = 300
 
 const serve = async (message: unknown): Promise<MemberEnd> => {
   try {
@@ -32,7 +34,7 @@ if (process.send === undefined) {
 }
 // Ctrl-C in a terminal reaches the whole group; the first rank decides what it means.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
-process.on('disconnect', killed)
+process.on('disconnect', () => setTimeout(killed, LAST_WORDS_MS))
 setInterval(() => process.send?.(ALIVE), BEAT_MS)
 process.once('message', async (message) => {
   const end = await serve(message)

@@ -425,6 +425,22 @@ describe('ranks that cannot go on', () => {
   })
 })
 
+describe('ranks that are all stopped for a while', () => {
+  it('go on together, and none is taken for hung', async () => {
+    const { bundle, running, family } = await recordingRun()
+    for (const pid of family) process.kill(pid, 'SIGSTOP')
+    await new Promise((next) => setTimeout(next, 9000))
+    // The last first, so that each finds those that it waits for still stopped.
+    for (const pid of [...family].reverse()) process.kill(pid, 'SIGCONT')
+    await new Promise((next) => setTimeout(next, 1500))
+    running.child.kill('SIGINT')
+    const { code, stderr } = await running.outcome
+    expect([code, stderr]).toEqual([130, ''])
+    await gone(family)
+    expect(manifestOf(bundle).status).toBe('stopped')
+  })
+})
+
 describe('ranks whose leader is lost', () => {
   it.each(['the engine host', 'the command'])('by the death of %s end as well', async (who) => {
     const { bundle, running, family } = await recordingRun()

@@ -98,6 +98,7 @@ describe('startRun', () => {
     [{ modell: {} }, 'modell'],
     [{ engine: { device: 'cuda' } }, 'engine.device'],
     [{ model: { headDim: 64 } }, 'model.headDim'],
+    [{ engine: { ranks: 'processes' } }, 'engine.ranks'],
     ['{}', ''],
     [undefined, ''],
   ])('refuses %j with the path of the field and starts nothing', async (config, path) => {

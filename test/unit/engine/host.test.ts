@@ -101,6 +101,11 @@ describe('the engine host', () => {
       code: 'ERR_CONFIG',
       error: expect.stringContaining('must divide tpSize'),
     })
+    host.command(startOf('c', { ...tiny, engine: { ...tiny.engine, ranks: 'processes' } }))
+    expect(await ended('c')).toMatchObject({
+      code: 'ERR_CONFIG',
+      error: 'engine.ranks: processes can be run from the command line only',
+    })
     host.command(startOf('b', { ...tiny, serving: { ...tiny.serving, kernel: 'x' } }))
     expect(await ended('b')).toMatchObject({
       code: 'ERR_CONFIG',
