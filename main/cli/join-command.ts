@@ -10,7 +10,7 @@ export const ownSeat = (config: RunConfig): Seat | undefined => {
   const { dcpSize } = config.parallel
   if (seat !== undefined && seat.world !== dcpSize)
     throw badInput(
-      `the launcher started ${seat.world} ranks, but the configuration has parallel.dcpSize ${dcpSize}`,
+      `${seat.worldName} says ${seat.world} ranks, but the configuration has parallel.dcpSize ${dcpSize}`,
     )
   return seat
 }
@@ -28,7 +28,8 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** Runs one rank other than the first, which alone knows the bundle and prints the summary. */
 export const joinRun = async (distDir: string, seat: Seat, config: RunConfig): Promise<CommandResult> => {
   // The first rank decides what a signal means, and gets it as well; a second one ends this rank at once.
-  const rank = startRankProcess(distDir, { ...seat, token: '', config })
+  const { worldName: _, ...place } = seat
+  const rank = startRankProcess(distDir, { ...place, token: '', config })
   let asked = false
   const onSignal = (): void => {
     if (asked) {

@@ -73,6 +73,7 @@ export const gather = (options: GatherOptions): Gathering => {
     if (++toldRanks >= first.world) allTold()
   }
   const close = (): void => {
+    clearTimeout(timer)
     server.close()
     for (const socket of waiting) socket.destroy()
   }

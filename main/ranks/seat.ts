@@ -2,6 +2,8 @@
 export interface Seat {
   readonly rank: number
   readonly world: number
+  /** The variable that says how many ranks there are. */
+  readonly worldName: string
   readonly localRank?: number
   /** Where rank 0 listens. */
   readonly address: string
@@ -30,7 +32,7 @@ export const seatOf = (env: Environment = process.env): Seat | undefined => {
   const rank = wholeNumber(env, names.rank, 0)
   if (rank >= world) throw new Error(`${names.rank}: must be below ${names.world} (${world}), got ${rank}`)
   const local = isSet(env[names.local]) ? { localRank: wholeNumber(env, names.local, 0) } : {}
-  return { rank, world, ...local, ...meetingPoint(env, world) }
+  return { rank, world, worldName: names.world, ...local, ...meetingPoint(env, world) }
 }
 
 const isSet = (value: string | undefined): value is string => value !== undefined && value.trim() !== ''

@@ -478,7 +478,7 @@ describe('ranks that do not make a group are refused in one line', () => {
   it('when the world size is not the dcp size', async () => {
     const bundle = newBundle()
     const running = await launch({ bundle, world: 2, ranks: [0, 1] })
-    const says = /^dcpscope: the launcher started 2 ranks, but the configuration has parallel\.dcpSize 4\n$/
+    const says = /^dcpscope: WORLD_SIZE says 2 ranks, but the configuration has parallel\.dcpSize 4\n$/
     await expectRefused(running, bundle, says, 2)
   })
 

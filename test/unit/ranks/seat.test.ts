@@ -13,6 +13,7 @@ describe('the place of a process among those that a launcher started', () => {
     expect(seatOf({ ...env, ...meeting })).toEqual({
       rank: 2,
       world: 4,
+      worldName: Object.keys(env)[1],
       localRank: 0,
       address: 'node-1',
       port: 29500,
@@ -40,6 +41,7 @@ describe('the place of a process among those that a launcher started', () => {
     expect(seatOf({ RANK: '0', WORLD_SIZE: '1' })).toEqual({
       rank: 0,
       world: 1,
+      worldName: 'WORLD_SIZE',
       address: '127.0.0.1',
       port: 0,
     })
