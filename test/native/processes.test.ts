@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -30,13 +30,16 @@ interface Started {
 
 const runner = fileURLToPath(new URL('one-rank.mjs', import.meta.url))
 const segments: string[] = []
+const folders: string[] = []
 
 /** Starts a process for each rank of a run. */
 const start = (over: EngineConfig, env: NodeJS.ProcessEnv = {}): Started => {
   const config = { ...over, processes: true }
   const segment = `/dcpscope-test-${process.pid}-${randomBytes(4).toString('hex')}`
   segments.push(segment)
-  const file = join(mkdtempSync(join(tmpdir(), 'dcpscope-ranks-')), 'run.json')
+  const folder = mkdtempSync(join(tmpdir(), 'dcpscope-ranks-'))
+  folders.push(folder)
+  const file = join(folder, 'run.json')
   writeFileSync(file, JSON.stringify({ config, segment, clockBaseNs: String(process.hrtime.bigint()) }))
   const children = Array.from({ length: config.ranks }, (_, rank) =>
     spawn(process.execPath, [runner, file, String(rank)], { env: { ...process.env, ...env } }),
@@ -69,6 +72,7 @@ const run = async (config: EngineConfig): Promise<readonly Recorded[]> => {
 
 afterAll(() => {
   for (const segment of segments) addon.unlinkSegment(segment)
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
 const config: EngineConfig = smallConfig({

@@ -25,10 +25,11 @@ const newBundle = (): string => join(freshFolder(), 'run.dcp')
 
 const PROCESSES = { engine: { ranks: 'processes' } }
 
+/** Longer than any test looks, with caches that fit small machines. */
 const endless = (over: object = {}): string =>
   configFile({
     model: { preset: 'tiny' },
-    workload: { steps: 1_000_000 },
+    workload: { steps: 100_000 },
     capture: { steps: 'none' },
     ...PROCESSES,
     ...over,
