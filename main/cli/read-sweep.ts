@@ -12,4 +12,6 @@ export const readSweepConfig = async (source: ConfigSource): Promise<SweepConfig
 }
 
 const withBaseDevice = (given: unknown, device: string | undefined): unknown =>
-  isRecord(given) && device !== undefined ? { ...given, base: withEngine(given.base ?? {}, { device }) } : given
+  isRecord(given) && device !== undefined
+    ? { ...given, base: withEngine(given.base ?? {}, { device }) }
+    : given
