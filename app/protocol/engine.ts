@@ -4,6 +4,16 @@ import { cudaSchema, predictionSchema } from '../run/machine.ts'
 import { manifestSchema, RUN_STATUSES } from '../trace/manifest.ts'
 import { TABLE_NAMES } from '../trace/tables.ts'
 
+/** The place of a process among those that a launcher started, and where rank 0 listens. */
+const seatSchema = z.strictObject({
+  rank: z.int(),
+  world: z.int(),
+  localRank: z.int().optional(),
+  address: z.string(),
+  port: z.int(),
+})
+export type Seat = z.output<typeof seatSchema>
+
 /** Commands to the engine host, from main or the command line. `runId` is opaque. */
 export const engineCommandSchema = z.discriminatedUnion('type', [
   /** `bundle` is the folder of the run; `config` has passed parseRunConfig and unsupported. */
@@ -13,6 +23,8 @@ export const engineCommandSchema = z.discriminatedUnion('type', [
     bundle: z.string(),
     name: z.string(),
     config: runConfigSchema,
+    /** Of a run whose ranks a launcher starts; without it ranks that are processes are started by the engine host. */
+    seat: seatSchema.optional(),
   }),
   /** What a run of `config` would allocate; answered by `predicted` with the same `seq`. */
   z.strictObject({ type: z.literal('predict'), seq: z.int(), config: runConfigSchema }),

@@ -1,23 +1,24 @@
+import type { Seat } from '../../app/protocol/engine.ts'
 import type { RunConfig } from '../../app/run/config.ts'
 import { startRankProcess } from '../ranks/rank-process.ts'
-import { type Seat, seatOf } from '../ranks/seat.ts'
+import { type Launched, launchedAs } from '../ranks/seat.ts'
 import { badInput, CliFailure, EXIT, messageOf } from './failure.ts'
 import type { CommandResult } from './run-command.ts'
 
 /** The place that a launcher gave this process in a run of `config`; undefined where there is none. */
 export const ownSeat = (config: RunConfig): Seat | undefined => {
-  const seat = seatFound()
+  const launched = launchedHere()
   const { dcpSize } = config.parallel
-  if (seat !== undefined && seat.world !== dcpSize)
+  if (launched !== undefined && launched.seat.world !== dcpSize)
     throw badInput(
-      `${seat.worldName} says ${seat.world} ranks, but the configuration has parallel.dcpSize ${dcpSize}`,
+      `${launched.worldName} says ${launched.seat.world} ranks, but the configuration has parallel.dcpSize ${dcpSize}`,
     )
-  return seat
+  return launched?.seat
 }
 
-const seatFound = (): Seat | undefined => {
+const launchedHere = (): Launched | undefined => {
   try {
-    return seatOf()
+    return launchedAs()
   } catch (error) {
     throw badInput(messageOf(error))
   }
@@ -28,8 +29,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** Runs one rank other than the first, which alone knows the bundle and prints the summary. */
 export const joinRun = async (distDir: string, seat: Seat, config: RunConfig): Promise<CommandResult> => {
   // The first rank decides what a signal means, and gets it as well; a second one ends this rank at once.
-  const { worldName: _, ...place } = seat
-  const rank = startRankProcess(distDir, { ...place, token: '', config })
+  const rank = startRankProcess(distDir, { ...seat, token: '', config })
   let asked = false
   const onSignal = (): void => {
     if (asked) {

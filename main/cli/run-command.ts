@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { EngineEvent } from '../../app/protocol/engine.ts'
-import type { RunConfig } from '../../app/run/config.ts'
+import type { EngineCommand, EngineEvent } from '../../app/protocol/engine.ts'
 import type { Manifest } from '../../app/trace/manifest.ts'
 import { runLabel } from '../process/runs-folder.ts'
 import { type BundleFolder, chooseBundle } from './bundle-folder.ts'
@@ -23,6 +22,7 @@ export interface CommandResult {
   readonly stdout: string
 }
 
+type Start = Extract<EngineCommand, { type: 'start' }>
 type Ended = Pick<Extract<EngineEvent, { type: 'ended' }>, 'status' | 'error' | 'code'>
 
 /** Runs a configuration to its end, or to a Ctrl-C, and gives the summary. `distDir` holds the built scripts. */
@@ -42,7 +42,9 @@ export const runCommand = async (
   try {
     const engine = startEngine(distDir)
     signals.endWith(engine)
-    const ended = await drive(engine, store, signals, randomUUID(), bundle, config).finally(async () => {
+    const { path, name } = bundle
+    const start: Start = { type: 'start', runId: randomUUID(), bundle: path, name, config, seat }
+    const ended = await drive(engine, store, signals, start).finally(async () => {
       signals.release()
       await engine.close()
       await store.close()
@@ -58,15 +60,13 @@ const drive = async (
   engine: EngineProcess,
   store: StoreSession,
   signals: Signals,
-  runId: string,
-  bundle: BundleFolder,
-  config: RunConfig,
+  start: Start,
 ): Promise<Ended> => {
   const line = liveLine(process.stderr)
   store.onProgress((progress) => line.show(progressText(progress)))
   store.attachEngine(engine.data)
   const died = engine.exited.then(async (how): Promise<Ended> => {
-    await store.interrupt(bundle.path, how)
+    await store.interrupt(start.bundle, how)
     return { status: 'interrupted', error: how }
   })
   const ended = new Promise<Ended>((resolve) => {
@@ -74,8 +74,8 @@ const drive = async (
       if (event.type === 'ready') {
         // Without a run the engine lets a stop pass, so what was asked before is remembered here.
         if (signals.asked()) resolve({ status: 'stopped' })
-        else engine.send({ type: 'start', runId, bundle: bundle.path, name: bundle.name, config })
-      } else if (event.type === 'ended' && event.runId === runId) resolve(event)
+        else engine.send(start)
+      } else if (event.type === 'ended' && event.runId === start.runId) resolve(event)
       else if (event.type === 'phase' && event.phase === 'filling')
         line.show(`filling the context ${Math.round(event.fraction * 100)}%`)
     })

@@ -1,6 +1,7 @@
 import {
   type EngineEvent,
   MESSAGE_BYTES,
+  type Seat,
   type TraceMessage,
   type TraceReply,
   traceReplySchema,
@@ -20,6 +21,7 @@ export interface RunRequest {
   readonly name: string
   readonly config: RunConfig
   readonly device: Device
+  readonly seat?: Seat | undefined
 }
 
 /** The part of the engine that a run needs. */

@@ -3,7 +3,6 @@ import { messageType, type ParentPort, parentPort } from '../process/parent-port
 import { electronPort, ipcPorts } from '../process/port.ts'
 import { startGroup } from '../ranks/group.ts'
 import { startRankProcess } from '../ranks/rank-process.ts'
-import { seatOf } from '../ranks/seat.ts'
 import type { NativeAddon } from './addon.ts'
 import { createEngineHost, type EngineHost } from './engine-host.ts'
 import { loadAddon } from './load-addon.ts'
@@ -59,7 +58,6 @@ const serveFork = (): void => {
     startGroup(request, {
       ...deps,
       addon,
-      seat: seatOf(),
       startRank: (assignment) => startRankProcess(__dirname, assignment),
     }),
   )

@@ -27,7 +27,6 @@ import { EXIT_MS, LocalRanks } from './local-ranks.ts'
 import { RankLine } from './rank-line.ts'
 import type { RankProcess } from './rank-process.ts'
 import { Relay } from './relay.ts'
-import type { Seat } from './seat.ts'
 
 export interface GroupDeps {
   readonly addon: NativeAddon
@@ -36,8 +35,6 @@ export interface GroupDeps {
   readonly report: (event: EngineEvent) => void
   /** Starts the process of one rank on this machine. */
   readonly startRank: (assignment: Assignment) => RankProcess
-  /** The place that a launcher gave this process; undefined: all ranks are started here. */
-  readonly seat: Seat | undefined
 }
 
 type Ended = Extract<EngineEvent, { type: 'ended' }>
@@ -103,7 +100,7 @@ class Group {
   async drive(): Promise<void> {
     const outcome = await this.#outcome().catch(async (error: unknown) => {
       // Ranks that a launcher started have nobody else to tell them.
-      if (this.#deps.seat !== undefined) await this.#gathering?.told()
+      if (this.#request.seat !== undefined) await this.#gathering?.told()
       return problemOutcome(error)
     })
     await this.#dismiss(outcome)
@@ -136,8 +133,8 @@ class Group {
 
   /** Starts the ranks of this machine and waits for all. */
   async #gather(): Promise<readonly Seated[]> {
-    const { seat, addon } = this.#deps
-    const { config } = this.#request
+    const { addon } = this.#deps
+    const { config, seat } = this.#request
     const [address, port] = seat === undefined ? ['127.0.0.1', 0] : [seat.address, seat.port]
     const token = seat === undefined ? randomBytes(16).toString('hex') : ''
     const assignment = { world: this.#world, token, config }

@@ -1,13 +1,10 @@
-/** The place of this process among those that a launcher started. */
-export interface Seat {
-  readonly rank: number
-  readonly world: number
+import type { Seat } from '../../app/protocol/engine.ts'
+
+/** What a launcher says. */
+export interface Launched {
+  readonly seat: Seat
   /** The variable that says how many ranks there are. */
   readonly worldName: string
-  readonly localRank?: number
-  /** Where rank 0 listens. */
-  readonly address: string
-  readonly port: number
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -25,14 +22,14 @@ const LAUNCHERS = [
  * The place that the environment gives this process; undefined where no launcher set one. Throws an Error that names
  * the variable at fault.
  */
-export const seatOf = (env: Environment = process.env): Seat | undefined => {
+export const launchedAs = (env: Environment = process.env): Launched | undefined => {
   const names = LAUNCHERS.find(({ rank }) => isSet(env[rank]))
   if (names === undefined) return undefined
   const world = wholeNumber(env, names.world, 1)
   const rank = wholeNumber(env, names.rank, 0)
   if (rank >= world) throw new Error(`${names.rank}: must be below ${names.world} (${world}), got ${rank}`)
   const local = isSet(env[names.local]) ? { localRank: wholeNumber(env, names.local, 0) } : {}
-  return { rank, world, worldName: names.world, ...local, ...meetingPoint(env, world) }
+  return { seat: { rank, world, ...local, ...meetingPoint(env, world) }, worldName: names.world }
 }
 
 const isSet = (value: string | undefined): value is string => value !== undefined && value.trim() !== ''

@@ -145,6 +145,18 @@ describe('dcpscope run --ranks processes', () => {
     }
   })
 
+  it('is how a sweep can measure, which starts its ranks itself whatever a launcher says', async () => {
+    const bundle = newBundle()
+    const sweep = configFile({ base: PROCESSES, comm: ['p2p'], context: [64], concurrency: [1], dcp: [2] })
+    const { code, stderr } = await dcpscope(['sweep', sweep, '--preset', 'tiny', '--out', bundle, '--json'], {
+      env: torchrun(1, 9),
+    })
+    expect([code, stderr]).toEqual([0, ''])
+    const measured =
+      "select count(*)::int from points where provenance = 'measured' and comm = 'p2p' and dcp = 2"
+    expect(await numberIn(bundle, measured)).toBeGreaterThan(0)
+  })
+
   it('is stopped by Ctrl-C with the same whole steps on every rank', async () => {
     const bundle = newBundle()
     const running = start(['run', endless(), '--out', bundle])

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { seatOf } from '../../../main/ranks/seat.ts'
+import { launchedAs } from '../../../main/ranks/seat.ts'
 
 const meeting = { MASTER_ADDR: 'node-1', MASTER_PORT: '29500' }
 
@@ -10,40 +10,33 @@ describe('the place of a process among those that a launcher started', () => {
     ['mpiexec', { PMI_RANK: '2', PMI_SIZE: '4', MPI_LOCALRANKID: '0' }],
     ['srun', { SLURM_PROCID: '2', SLURM_NTASKS: '4', SLURM_LOCALID: '0' }],
   ])('is what %s says', (_name, env) => {
-    expect(seatOf({ ...env, ...meeting })).toEqual({
-      rank: 2,
-      world: 4,
+    expect(launchedAs({ ...env, ...meeting })).toEqual({
+      seat: { rank: 2, world: 4, localRank: 0, address: 'node-1', port: 29500 },
       worldName: Object.keys(env)[1],
-      localRank: 0,
-      address: 'node-1',
-      port: 29500,
     })
   })
 
   it('is none where no launcher speaks, also with empty variables', () => {
-    expect(seatOf({})).toBeUndefined()
-    expect(seatOf({ ...meeting, RANK: '', WORLD_SIZE: '4', SLURM_NTASKS: '8' })).toBeUndefined()
+    expect(launchedAs({})).toBeUndefined()
+    expect(launchedAs({ ...meeting, RANK: '', WORLD_SIZE: '4', SLURM_NTASKS: '8' })).toBeUndefined()
   })
 
   it('is that of the launcher nearest to the process where several speak', () => {
     const srun = { SLURM_PROCID: '0', SLURM_NTASKS: '1' }
-    expect(seatOf({ ...meeting, ...srun, PMI_RANK: '3', PMI_SIZE: '4' })?.rank).toBe(3)
-    expect(seatOf({ ...meeting, ...srun, RANK: '1', WORLD_SIZE: '2' })?.rank).toBe(1)
+    expect(launchedAs({ ...meeting, ...srun, PMI_RANK: '3', PMI_SIZE: '4' })?.seat.rank).toBe(3)
+    expect(launchedAs({ ...meeting, ...srun, RANK: '1', WORLD_SIZE: '2' })?.seat.rank).toBe(1)
   })
 
   it('leaves the port to the store of torchrun where that has it', () => {
     const env = { ...meeting, RANK: '0', WORLD_SIZE: '2' }
-    expect(seatOf({ ...env, TORCHELASTIC_USE_AGENT_STORE: 'False' })?.port).toBe(29500)
-    expect(seatOf({ ...env, TORCHELASTIC_USE_AGENT_STORE: 'True' })?.port).toBe(29501)
+    expect(launchedAs({ ...env, TORCHELASTIC_USE_AGENT_STORE: 'False' })?.seat.port).toBe(29500)
+    expect(launchedAs({ ...env, TORCHELASTIC_USE_AGENT_STORE: 'True' })?.seat.port).toBe(29501)
   })
 
   it('needs no meeting point for one rank', () => {
-    expect(seatOf({ RANK: '0', WORLD_SIZE: '1' })).toEqual({
-      rank: 0,
-      world: 1,
+    expect(launchedAs({ RANK: '0', WORLD_SIZE: '1' })).toEqual({
+      seat: { rank: 0, world: 1, address: '127.0.0.1', port: 0 },
       worldName: 'WORLD_SIZE',
-      address: '127.0.0.1',
-      port: 0,
     })
   })
 
@@ -58,6 +51,6 @@ describe('the place of a process among those that a launcher started', () => {
     ],
     [{ RANK: '0', WORLD_SIZE: '2', MASTER_PORT: '70000' }, 'MASTER_PORT: must be at most 65535, got 70000'],
   ])('is refused by the name of the variable in %j', (env, says) => {
-    expect(() => seatOf({ ...meeting, ...env })).toThrow(says)
+    expect(() => launchedAs({ ...meeting, ...env })).toThrow(says)
   })
 })
