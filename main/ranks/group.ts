@@ -23,7 +23,7 @@ import { type Cause, causeText } from './cause.ts'
 import { alignClocks, clocksOf, clockUncertainty } from './clocks.ts'
 import { type Gathering, GroupProblem, gather, type Seated } from './gather.ts'
 import { helloOf } from './greeting.ts'
-import { EXIT_MS, LocalRanks } from './local-ranks.ts'
+import { LocalRanks } from './local-ranks.ts'
 import { RankLine } from './rank-line.ts'
 import type { RankProcess } from './rank-process.ts'
 import { Relay } from './relay.ts'
@@ -44,6 +44,8 @@ type EndMessage = Extract<TraceMessage, { type: 'end' }>
 /** How long ranks may take to hand over the rest after a failure, and after a stop. */
 const FAILURE_GRACE_MS = 1500
 const STOP_GRACE_MS = 4000
+/** Longer than the system takes to tell of the end of a process. */
+const NOTICE_MS = 3000
 /** How long to wait for the one who knows why, when a rank only knows that another has ended the run. */
 const REASON_MS = 500
 
@@ -166,7 +168,7 @@ class Group {
     rank.line.onClose(() => {
       // Of a process of this machine the system tells how it died.
       const lost = (): void => this.#lose(rank, 'died or lost its connection')
-      if (this.#local.has(rank.rank)) setTimeout(lost, EXIT_MS)
+      if (this.#local.has(rank.rank)) setTimeout(lost, NOTICE_MS)
       else lost()
     })
   }

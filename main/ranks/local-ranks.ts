@@ -2,7 +2,7 @@ import type { Assignment } from '../../app/protocol/ranks.ts'
 import type { RankProcess } from './rank-process.ts'
 
 /** How long a process may take to end once the run is over. */
-export const EXIT_MS = 1000
+const EXIT_MS = 1000
 
 /** The processes of ranks that this one has started. */
 export class LocalRanks {
