@@ -159,7 +159,7 @@ void costsFollowTheKeysThatKernelsSaw() {
   state.frame.after[1] = 1;
   const int32_t lengths[] = {2, 0};
   const int32_t bounds[] = {2, 0};
-  const auto cost = [&](Stage stage) { return cuda::costOf(state, {0, stage, 1}, {lengths, bounds}); };
+  const auto cost = [&](Stage stage) { return cuda::costOf(state, {0, stage, 1}, {lengths, bounds}, false); };
   EXPECT(cost(Stage::decodeAttn).bytes == 2 * 576);
   EXPECT(cost(Stage::decodeAttn).flops == 2 * 2 * (576 + 512) * 2);
   // Rank 1 owns token 3 of the first request, and not token 0 of the second.
@@ -169,19 +169,19 @@ void costsFollowTheKeysThatKernelsSaw() {
   EXPECT(cost(Stage::lseAllGather).bytes == 2 * 2 * 4);
 }
 
-void neutralizeReadsRowsOnlyWhereNoTransportDoes() {
+void neutralizeReadsAllRowsOnlyForStatistics() {
   Config config = twoRanks(Comm::agRs);
   config.contextLens = {3, 0};
   config.kvType = KvType::fp8;
   const int32_t lengths[] = {2, 0};
   const int32_t bounds[] = {2, 0};
-  const auto rowsOf = [&](int ranks) {
-    config.ranks = ranks;
-    const RunState state(config, {1, 1, 1});
-    return cuda::costOf(state, {0, Stage::neutralize, 0}, {lengths, bounds}).bytes / (2 * (512 * 2 + 4));
+  const RunState state(config, {1, 1, 1});
+  const auto tokensOf = [&](bool reads) {
+    return cuda::costOf(state, {0, Stage::neutralize, 0}, {lengths, bounds}, reads).bytes /
+           (2 * (512 * 2 + 4));
   };
-  EXPECT(rowsOf(1) == 2);
-  EXPECT(rowsOf(2) == 1);
+  EXPECT(tokensOf(true) == 2);
+  EXPECT(tokensOf(false) == 1);
 }
 
 }  // namespace
@@ -193,7 +193,7 @@ void lanes() {
   aCombineBeginsWhereAttendingEnds();
   hullsLeaveOutBlocksThatDidNotRun();
   costsFollowTheKeysThatKernelsSaw();
-  neutralizeReadsRowsOnlyWhereNoTransportDoes();
+  neutralizeReadsAllRowsOnlyForStatistics();
 }
 
 }  // namespace dcpscope::tests
