@@ -51,19 +51,21 @@ export const measureSweep = async (session: SweepSession): Promise<SweepReport> 
   return reportOf({ config, bundle: folder.path, manifest: bundle.manifest, expansion, rows, estimate }, end)
 }
 
-/** The rows of a sweep's bundle, or a CliFailure that says what is wrong with it. */
-export const pointsOf = async (bundle: string): Promise<PointRow[]> => {
-  const { readPoints } = await import('../store/sweep-bundle.ts')
-  return readPoints(bundle).catch(refused)
+const readPoints = async (bundle: string): Promise<PointRow[]> => {
+  const store = await import('../store/sweep-bundle.ts')
+  return store.readPoints(bundle)
 }
+
+/** The rows of a sweep's bundle, or a CliFailure that says what is wrong with it. */
+export const pointsOf = (bundle: string): Promise<PointRow[]> => readPoints(bundle).catch(refused)
 
 /** What a bundle that was opened holds by now; nobody else adds to it any more. */
 const rowsOf = async (bundle: SweepBundle): Promise<PointRow[]> => {
   try {
-    return await pointsOf(bundle.folder)
+    return await readPoints(bundle.folder)
   } catch (error) {
     await bundle.end('failed', messageOf(error))
-    throw error
+    return refused(error)
   }
 }
 

@@ -4,8 +4,8 @@ import { listParts } from './bundle-files.ts'
 import { sqlText, withConnection } from './duck.ts'
 import { StoreProblem } from './problem.ts'
 
-/** How DuckDB begins what it says of bytes that are no Parquet: neither with the file nor with what to do. */
-const OF_BYTES = /^(Invalid Error|IO Error|Serialization Error)/
+/** How DuckDB begins what it says of bytes that are no Parquet: never with what to do, and often without the file. */
+const OF_BYTES = /^(Invalid Error|IO Error|Serialization Error|Invalid Input Error: Failed to read file)/
 
 /** The error as it came, or, where a part of the bundle cannot be read, one that names it. */
 export const naming = async (error: unknown, bundle: string, duck: DuckDBInstance): Promise<unknown> => {

@@ -1,13 +1,15 @@
-import { rmSync } from 'node:fs'
+import { closeSync, openSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { type PointRow, pointRowOf, pointsChunk } from '../../app/sweep/point-rows.ts'
 import type { Manifest } from '../../app/trace/manifest.ts'
 import { beginProblem, prepareFolder, reserveFile, writeBegin } from './bundle-beginning.ts'
-import { checkPart, listParts } from './bundle-files.ts'
+import { checkPart, listParts, temporaryName } from './bundle-files.ts'
 import { checkChunk } from './chunk-check.ts'
+import { naming } from './damaged-part.ts'
 import { openDuck, plainRows, withConnection } from './duck.ts'
 import { ownWriter, readManifest, writeManifest, writerMayLive } from './manifest-file.ts'
 import { PartWriter } from './part-writer.ts'
-import { isMissing, StoreProblem, writeProblem } from './problem.ts'
+import { codeOf, isMissing, problemText, StoreProblem, writeProblem } from './problem.ts'
 import { relation } from './sources.ts'
 
 /** Time between flushes: what a killed process loses at most. */
@@ -22,9 +24,54 @@ export const readPoints = async (bundle: string): Promise<PointRow[]> => {
       plainRows(c, `SELECT * FROM ${relation(bundle, 'points')}`),
     )
     return rows.map(pointRowOf)
+  } catch (error) {
+    throw new StoreProblem(problemText(await naming(error, bundle, duck)))
   } finally {
     duck.closeSync()
   }
+}
+
+/** What a process that is killed while it holds a claim leaves behind counts for no longer. */
+const CLAIM_MS = 10_000
+
+const isStale = (claim: string): boolean => {
+  const stats = statSync(claim, { throwIfNoEntry: false })
+  return stats !== undefined && Date.now() - stats.mtimeMs > CLAIM_MS
+}
+
+/** Lets one process only see that nobody writes the bundle and become its writer: of two that look at once both would. */
+const claimed = <T>(folder: string, act: () => T): T => {
+  const claim = join(folder, temporaryName('claim'))
+  if (isStale(claim)) rmSync(claim, { force: true })
+  try {
+    closeSync(openSync(claim, 'wx'))
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+    throw new StoreProblem(`another process begins to measure the sweep: ${folder}`)
+  }
+  try {
+    return act()
+  } finally {
+    rmSync(claim, { force: true })
+  }
+}
+
+/** Makes this process the writer of a bundle. */
+const begun = (folder: string, manifest: Manifest): Manifest => {
+  const writer = { ...ownWriter(), since: new Date().toISOString() }
+  const running: Manifest = { ...manifest, status: 'running', writer }
+  writeBegin(folder, running)
+  return running
+}
+
+/** What the bundle says that is to be gone on with. Throws when somebody writes it. */
+const unwritten = (folder: string): Manifest => {
+  const { error: _, endedAt: __, ...manifest } = readManifest(folder)
+  if (manifest.status === 'running' && writerMayLive(manifest))
+    throw new StoreProblem(
+      `the sweep is being measured by process ${manifest.writer?.pid} of ${manifest.writer?.host}: ${folder}`,
+    )
+  return manifest
 }
 
 /** Writes the bundle of a sweep: its manifest and the table of its points. It can be closed and gone on with. */
@@ -46,31 +93,31 @@ export class SweepBundle {
 
   /** Makes the bundle in a folder that is new or empty. */
   static begin(folder: string, manifest: Manifest): Promise<SweepBundle> {
-    return SweepBundle.#open(folder, manifest, () => prepareFolder(folder))
+    return SweepBundle.#open(folder, () => {
+      prepareFolder(folder)
+      return begun(folder, manifest)
+    })
   }
 
   /** Goes on with a bundle that nobody writes. */
-  static async resume(folder: string): Promise<SweepBundle> {
-    const { error: _, endedAt: __, ...manifest } = readManifest(folder)
-    if (manifest.status === 'running' && writerMayLive(manifest))
-      throw new StoreProblem(
-        `the sweep is being measured by process ${manifest.writer?.pid} of ${manifest.writer?.host}: ${folder}`,
-      )
-    return SweepBundle.#open(folder, manifest, () => rmSync(reserveFile(folder), { force: true }))
+  static resume(folder: string): Promise<SweepBundle> {
+    return SweepBundle.#open(folder, () =>
+      claimed(folder, () => {
+        const manifest = unwritten(folder)
+        rmSync(reserveFile(folder), { force: true })
+        return begun(folder, manifest)
+      }),
+    )
   }
 
-  static async #open(folder: string, manifest: Manifest, prepare: () => void): Promise<SweepBundle> {
-    const writer = { ...ownWriter(), since: new Date().toISOString() }
-    const running: Manifest = { ...manifest, status: 'running', writer }
+  static async #open(folder: string, begin: () => Manifest): Promise<SweepBundle> {
     const parts = await PartWriter.open(folder)
     try {
-      prepare()
-      writeBegin(folder, running)
+      return new SweepBundle(folder, begin(), parts)
     } catch (error) {
       await parts.close()
       throw beginProblem(error, folder)
     }
-    return new SweepBundle(folder, running, parts)
   }
 
   get manifest(): Manifest {

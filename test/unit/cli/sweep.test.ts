@@ -349,9 +349,9 @@ describe('bad input of a sweep is refused in one line', () => {
     writeFileSync(part, readFileSync(part).subarray(0, 100))
     const damaged = await dcpscope(['sweep', file, '--out', bundle])
     expect(damaged.code).toBe(2)
-    expect(damaged.stderr).toBe(
-      `dcpscope: --out: a part of the bundle is truncated; move it away to open the rest: ${part}\n`,
-    )
+    const problem = `a part of the bundle is truncated; move it away to open the rest: ${part}`
+    expect(damaged.stderr).toBe(`dcpscope: --out: ${problem}\n`)
+    expect(manifestOf(bundle)).toMatchObject({ status: 'failed', error: problem })
   })
 
   it('a folder that holds something else, or a sweep of another configuration, which stays as it is', async () => {

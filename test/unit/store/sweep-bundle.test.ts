@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statfsSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseSweepConfig } from '../../../app/sweep/parse.ts'
@@ -98,6 +107,33 @@ describe('the bundle of a sweep', () => {
     expect(readManifest(folder).status).toBe('stopped')
   })
 
+  it('gets one writer, however many go on with it at once, and whoever held it before', async () => {
+    await (await SweepBundle.begin(folder, manifest())).end('stopped')
+    const stopped = readManifest(folder)
+    const gone = { pid: 2 ** 22 + 1, host: hostname(), since: new Date().toISOString() }
+    for (const before of [stopped, { ...stopped, status: 'running' as const, writer: gone }]) {
+      writeManifest(folder, before)
+      const all = await Promise.allSettled([1, 2, 3].map(() => SweepBundle.resume(folder)))
+      const writers = all.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+      expect(writers).toHaveLength(1)
+      for (const one of all)
+        if (one.status === 'rejected') expect(one.reason.message).toContain('the sweep is being measured by')
+      await writers[0]?.end('stopped')
+    }
+  })
+
+  it('is left to a process that claims it, unless that was killed meanwhile', async () => {
+    await (await SweepBundle.begin(folder, manifest())).end('stopped')
+    const claim = join(folder, '.claim.tmp')
+    writeFileSync(claim, '')
+    await expect(SweepBundle.resume(folder)).rejects.toThrow('another process begins to measure the sweep')
+    expect(readManifest(folder).status).toBe('stopped')
+    const longAgo = Date.now() / 1000 - 3600
+    utimesSync(claim, longAgo, longAgo)
+    await (await SweepBundle.resume(folder)).end('stopped')
+    expect(readdirSync(folder)).toEqual(['run.json'])
+  })
+
   it('is begun in a new or empty folder only', async () => {
     await (await SweepBundle.begin(folder, manifest())).end('complete')
     const before = readFileSync(join(folder, 'run.json'), 'utf8')
@@ -111,6 +147,25 @@ describe('the bundle of a sweep', () => {
     await bundle.end('stopped')
     writeFileSync(join(folder, 'points', 'part-000002.parquet'), 'PAR1')
     await expect(readPoints(folder)).rejects.toThrow(/is truncated; move it away[^\n]*part-000002\.parquet$/)
+  })
+
+  it.each([
+    ['footer', (size: number) => [size - 300, size - 8]],
+    ['pages', (size: number) => [4, size / 4]],
+  ])('with a part whose %s are garbage says which, and how to go on', async (_, range) => {
+    const bundle = await SweepBundle.begin(folder, manifest())
+    bundle.add([row()])
+    await bundle.end('stopped')
+    const part = join(folder, 'points', 'part-000001.parquet')
+    const bytes = readFileSync(part)
+    const [from = 0, to = 0] = range(bytes.length)
+    writeFileSync(
+      part,
+      bytes.map((b, i) => (i >= from && i < to ? (b * 7 + 13) & 255 : b)),
+    )
+    await expect(readPoints(folder)).rejects.toThrow(
+      `a part of the bundle is damaged; move it away to open the rest: ${part}`,
+    )
   })
 
   it('whose folder was removed ends as failed with one sentence', async () => {
