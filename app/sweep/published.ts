@@ -66,7 +66,7 @@ const points = (setup: Setup, dcp: number, metric: Metric, figures: readonly Fig
     ...(note === undefined ? {} : { note }),
   }))
 
-const trtllmMla: Setup = { source: sglang(33926), world: 8, comm: 'ag_rs' }
+const trtllmMla: Setup = { source: sglang(33926), comm: 'ag_rs' }
 const h200Lite = { source: sglang(30444), model: 'DeepSeek-V2-Lite', gpu: 'H200', world: 2 }
 const k3OnGb200: Setup = {
   source: sglang(32592),
@@ -147,7 +147,7 @@ export const PUBLISHED: readonly PublishedPoint[] = [
     [null, 256, 126.1],
     [null, 512, 144.2],
   ]),
-  ...points(k2OnH20, 1, 'requests_per_s', [[null, null, 0.49, 'peak']]),
+  ...points(k2OnH20, 1, 'requests_per_s', [[null, null, 0.49, 'peak, with data parallel attention (DP8)']]),
   ...points(k2OnH20, 8, 'requests_per_s', [[null, null, 0.65, 'peak']]),
   ...points(v31, 1, 'output_tokens_per_s', [[4096, 24, 483.5]]),
   ...points(v31, 8, 'output_tokens_per_s', [[4096, 24, 467.5]]),
