@@ -115,7 +115,7 @@ const judged = (config: SweepConfig, place: PointPlace, machine: SweepMachine): 
   const batch = Math.min(place.concurrency, Math.floor(capacity.tokens / finalLength(asked, place)))
   if (batch === 0)
     return leaveOut(
-      capacity.tokens === 0
+      capacity.tokens === 0 && capacity.weightBytes > 0
         ? `the weights of a rank (${gib(capacity.weightBytes)}) leave no room for a KV pool`
         : `the KV pool holds ${capacity.tokens} tokens, less than one request`,
     )

@@ -139,6 +139,7 @@ describe('capacity', () => {
       expand(sweepOf(single({ memory })), H200).leftOut[0]?.reason
     expect(reason({ bytes: 10e9 })).toMatch(/^the weights of a rank \(\d+\.\d GiB\) leave no room/)
     expect(reason({ bytes: 5e8, utilisation: 1, weightBytes: 0 })).toMatch(/^the KV pool holds \d+ tokens/)
+    expect(reason({ bytes: 1, weightBytes: 0 })).toBe('the KV pool holds 0 tokens, less than one request')
   })
 })
 
