@@ -58,6 +58,9 @@ const misplaced = (base: unknown): ConfigIssue[] => [
   ),
 ]
 
+const isWithin = (path: string, outer: string): boolean =>
+  path.startsWith(outer) && /^($|[.[])/.test(path.slice(outer.length))
+
 /** Numbers that occur twice in a list would be measured twice. */
 const repeated = (config: SweepConfig): ConfigIssue[] =>
   (['mode', 'dcp', 'comm', 'kvDtype', 'qLen', 'context', 'concurrency'] as const).flatMap((path) => {
@@ -102,9 +105,11 @@ export const parseSweepConfig = (input: unknown, preset?: PresetName): ParsedSwe
     { ...rest, base: base.ok ? base.config : {} },
     { error: ruleText },
   )
+  const wrong = base.ok ? [] : within(base.issues)
   const issues = [
     ...found,
-    ...(base.ok ? [] : within(base.issues)),
+    // What has no place here may have any value.
+    ...wrong.filter((issue) => !found.some(({ path }) => isWithin(issue.path, path))),
     ...(parsed.success ? [] : issuesOf(parsed.error)),
   ]
   if (!base.ok || !parsed.success || issues.length > 0) return { ok: false, issues }

@@ -45,6 +45,14 @@ describe('the configuration of a sweep', () => {
       { base: { workload: { requests: [{ contextLen: 9 }] } } },
       ['base.workload.requests: is given by context and concurrency of the sweep'],
     ],
+    // Said once, whatever else is wrong with it.
+    [
+      { base: { workload: { requests: [] }, faults: 7 } },
+      [
+        'base.workload.requests: is given by context and concurrency of the sweep',
+        'base.faults: has no place here: a sweep injects no faults',
+      ],
+    ],
     [{ base: { capture: {} } }, ['base.capture: has no place here: a sweep keeps no tensors']],
     [
       { base: { serving: { backend: 'vllm' } } },
