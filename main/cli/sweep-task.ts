@@ -1,4 +1,6 @@
 import { basename, resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { isRecord } from '../../app/run/parse.ts'
 import type { SweepConfig } from '../../app/sweep/config.ts'
 import type { SweepManifest } from '../../app/sweep/manifest.ts'
 import type { Manifest } from '../../app/trace/manifest.ts'
@@ -37,7 +39,7 @@ export const taskOf = async ({ out, file, preset, device }: TaskSource): Promise
   const folder = { path, name: basename(path).replace(/\.dcp$/, '') }
   if (file === undefined && preset === undefined) {
     const asked = device ?? begun.sweep.config.base.engine.device
-    if (asked !== begun.sweep.config.base.engine.device) throw another(path, ['base'])
+    if (asked !== begun.sweep.config.base.engine.device) throw another(path, ['base.engine.device'])
     return { config: begun.sweep.config, folder, begun }
   }
   const config = await readSweepConfig({ file, preset, device })
@@ -69,17 +71,9 @@ const isBundle = (path: string): boolean => {
   }
 }
 
-/** Fields whose values differ. Both were parsed by the same schema, so equal ones are written alike. */
-const differences = (a: SweepConfig, b: SweepConfig): string[] => {
-  const other = new Map<string, unknown>(Object.entries(b))
-  return Object.entries(a).flatMap(([name, value]) =>
-    JSON.stringify(sorted(value)) === JSON.stringify(sorted(other.get(name))) ? [] : [name],
-  )
-}
-
-const sorted = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(sorted)
-  if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return Object.fromEntries(entries.map(([key, own]) => [key, sorted(own)]))
+/** Paths of the fields whose values differ; a list is one value. */
+const differences = (a: unknown, b: unknown, path = ''): string[] => {
+  if (!isRecord(a) || !isRecord(b)) return isDeepStrictEqual(a, b) ? [] : [path]
+  const names = new Set([...Object.keys(a), ...Object.keys(b)])
+  return [...names].flatMap((name) => differences(a[name], b[name], path === '' ? name : `${path}.${name}`))
 }

@@ -365,6 +365,17 @@ describe('bad input of a sweep is refused in one line', () => {
       2,
       `dcpscope: --out: ${bundle} holds a sweep of another configuration (context, repeats)\n`,
     ])
+    const wider = configFile(
+      small({ base: { ...BASE, cache: { pageSize: 32 } }, context: [64], concurrency: [1], mode: ['tp'] }),
+    )
+    for (const [args, field] of [
+      [[wider], 'base.cache.pageSize'],
+      [['--device', 'cuda'], 'base.engine.device'],
+      [[file, '--device', 'cpu'], 'base.engine.device'],
+    ] as const)
+      expect((await dcpscope(['sweep', ...args, '--out', bundle])).stderr).toBe(
+        `dcpscope: --out: ${bundle} holds a sweep of another configuration (${field})\n`,
+      )
     expect(readFileSync(join(bundle, 'run.json'), 'utf8')).toBe(before)
     const full = freshFolder()
     mkdirSync(join(full, 'x'))
