@@ -10,6 +10,7 @@ import {
   stageBytes,
 } from './cost.ts'
 import type { SweepPoint } from './expand.ts'
+import { grouped } from './grouped.ts'
 import type { RunMeter } from './meter.ts'
 
 /** A short run that tells a rate of the device. */
@@ -77,17 +78,11 @@ const runOf = (of: SweepPoint, { ranks, requests, context, qLen = 1, wide = fals
   }
 }
 
-const firstOf = <K>(points: readonly SweepPoint[], key: (point: SweepPoint) => K): Map<K, SweepPoint> => {
-  const first = new Map<K, SweepPoint>()
-  for (const point of points) if (!first.has(key(point))) first.set(key(point), point)
-  return first
-}
-
 /** The short runs that tell all rates which the points of a sweep need. */
 export const calibrations = (points: readonly SweepPoint[], device: Device): Calibration[] => {
   const size = SIZES[device]
-  const attention = [...firstOf(points, ({ kvDtype }) => kvDtype).values()].flatMap(
-    (point): Calibration[] => {
+  const attention = [...grouped(points, ({ kvDtype }) => kvDtype).values()].flatMap(
+    ([point]): Calibration[] => {
       const load = (name: Calibration['load'], given: Omit<Load, 'ranks'>): Calibration => ({
         kind: 'attention',
         load: name,
@@ -100,8 +95,9 @@ export const calibrations = (points: readonly SweepPoint[], device: Device): Cal
       ]
     },
   )
-  const stages = [...firstOf(points, ({ run }) => commOf(run))].flatMap(([comm, point]): Calibration[] => {
-    const sizes = points.filter(({ run }) => commOf(run) === comm).map(({ dcp }) => dcp)
+  const stages = [...grouped(points, ({ run }) => commOf(run)).values()].flatMap((own): Calibration[] => {
+    const [point] = own
+    const sizes = own.map(({ dcp }) => dcp)
     const [least, most] = [Math.min(...sizes), Math.max(...sizes)]
     const load = (name: Calibration['load'], ranks: number, requests: number): Calibration => ({
       kind: 'stages',
@@ -164,12 +160,6 @@ const stageRates = (stage: Stage, runs: readonly Calibrated[]): StageRates | und
 
 /** Stages that the cost model prices otherwise. */
 const APART: readonly Stage[] = ['decode_attn', 'split_combine', 'rest_of_layer', 'graph_replay', 'stall']
-
-const grouped = <K, V>(values: readonly V[], key: (value: V) => K): Map<K, V[]> => {
-  const groups = new Map<K, V[]>()
-  for (const value of values) groups.set(key(value), [...(groups.get(key(value)) ?? []), value])
-  return groups
-}
 
 /** Rates from the runs that were made; what has none of its runs is left out, and its points go without a prediction. */
 export const ratesOf = (runs: readonly Calibrated[], device: Device): Rates => {

@@ -1,22 +1,16 @@
 import type { SweepPoint } from './expand.ts'
+import { grouped, type Some } from './grouped.ts'
 import type { PointRow } from './point-rows.ts'
 
 /** One measurement and the points that it gives: those above capacity run as what the pool holds. */
 export interface Measurement {
   readonly name: string
-  readonly points: readonly [SweepPoint, ...SweepPoint[]]
+  readonly points: Readonly<Some<SweepPoint>>
 }
 
 /** Measurements in the order of their first points. */
-export const measurementsOf = (points: readonly SweepPoint[]): Measurement[] => {
-  const groups = new Map<string, [SweepPoint, ...SweepPoint[]]>()
-  for (const point of points) {
-    const group = groups.get(point.measurement)
-    if (group === undefined) groups.set(point.measurement, [point])
-    else group.push(point)
-  }
-  return [...groups].map(([name, own]) => ({ name, points: own }))
-}
+export const measurementsOf = (points: readonly SweepPoint[]): Measurement[] =>
+  [...grouped(points, ({ measurement }) => measurement)].map(([name, own]) => ({ name, points: own }))
 
 /** Which repeats of which points are measured. */
 export class Done {

@@ -1,5 +1,6 @@
 import { PROVENANCES, type Provenance } from '../trace/stages.ts'
 import type { Limit, Transport } from './cost.ts'
+import { grouped, type Some } from './grouped.ts'
 import type { PointRow } from './point-rows.ts'
 import { mean, median, quantile, ratioOf } from './statistics.ts'
 
@@ -98,18 +99,10 @@ const isPredicted = ({ provenance }: PointRow): boolean => provenance === 'predi
 
 const counts = ({ provenance }: PointRow): boolean => provenance !== 'published' && provenance !== 'imported'
 
-type Some<T> = [T, ...T[]]
-
-const grouped = <T>(rows: readonly T[], key: (row: T) => string): Some<T>[] => {
-  const groups = new Map<string, Some<T>>()
-  for (const row of rows) {
-    const name = key(row)
-    const group = groups.get(name)
-    if (group === undefined) groups.set(name, [row])
-    else group.push(row)
-  }
-  return [...groups.values()]
-}
+/** Rows by what they have in common. */
+const groupsOf = <T>(rows: readonly T[], key: (row: T) => string): Some<T>[] => [
+  ...grouped(rows, key).values(),
+]
 
 const keyOf = (...parts: readonly unknown[]): string => JSON.stringify(parts)
 
@@ -158,7 +151,7 @@ const compare = (
 }
 
 const cellOf = (rows: readonly PointRow[], significance: Significance): Cell[] => {
-  const contenders = grouped(rows, ({ mode, dcp, comm }) => keyOf(mode, dcp, comm)).map(contenderOf)
+  const contenders = groupsOf(rows, ({ mode, dcp, comm }) => keyOf(mode, dcp, comm)).map(contenderOf)
   const tp = contenders.find(({ mode }) => mode === 'tp')
   const [best, ...others] = contenders.filter(({ mode }) => mode === 'dcp').sort(byRate)
   const [first] = rows
@@ -206,7 +199,7 @@ const frontiers = (
     )
 
 const bestOf = (cells: readonly Cell[]): Group['best'] =>
-  grouped(
+  groupsOf(
     cells.filter(({ verdict }) => verdict === 'dcp'),
     ({ best }) => keyOf(best.dcp, best.comm),
   )
@@ -222,7 +215,7 @@ const rangeOf = (values: readonly number[]): readonly [number, number] => [
 ]
 
 const regimesOf = (rows: readonly PointRow[]): Regime[] =>
-  grouped(rows, ({ mode, dcp, comm, limit }) => keyOf(mode, dcp, comm, limit))
+  groupsOf(rows, ({ mode, dcp, comm, limit }) => keyOf(mode, dcp, comm, limit))
     .flatMap((own): Regime[] => {
       const { mode, dcp, comm, limit } = own[0]
       if (limit === '') return []
@@ -244,7 +237,7 @@ const groupOf = (rows: Readonly<Some<PointRow>>, modelFactor: number): Group => 
   const [{ model, gpu, world, kvDtype, qLen }] = rows
   const predicted = isPredicted(rows[0])
   const significance: Significance = predicted ? { by: 'model', factor: modelFactor } : { by: 'repeats' }
-  const cells = grouped(rows, ({ context, concurrency }) => keyOf(context, concurrency))
+  const cells = groupsOf(rows, ({ context, concurrency }) => keyOf(context, concurrency))
     .flatMap((own) => cellOf(own, significance))
     .sort((a, b) => a.context - b.context || a.concurrency - b.concurrency)
   const context = (cell: Cell): number => cell.context
@@ -268,7 +261,7 @@ const groupOf = (rows: Readonly<Some<PointRow>>, modelFactor: number): Group => 
 
 /** How predictions stand to the measurements of the same points with the same transport. */
 const modelErrorOf = (rows: readonly PointRow[]): ModelError | null => {
-  const ratios = grouped(rows, ({ key, transport }) => keyOf(key, transport)).flatMap((own) => {
+  const ratios = groupsOf(rows, ({ key, transport }) => keyOf(key, transport)).flatMap((own) => {
     const predicted = own.find(isPredicted)
     const measured = own.filter((row) => !isPredicted(row))
     if (predicted === undefined || measured.length === 0) return []
@@ -292,7 +285,7 @@ export const summarise = (points: readonly PointRow[]): SweepSummary => {
   const modelError = modelErrorOf(rows)
   // Where nothing says how far the model is off, it is not trusted within a factor of two.
   const factor = modelError?.p90 ?? 2
-  const groups = grouped(rows.filter(speaks), (row) =>
+  const groups = groupsOf(rows.filter(speaks), (row) =>
     keyOf(row.model, row.gpu, row.world, row.kvDtype, row.qLen, isPredicted(row)),
   )
   const found = groups.map((own) => groupOf(own, factor))

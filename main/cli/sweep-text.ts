@@ -1,5 +1,6 @@
 import { weightBytesOf } from '../../app/sweep/capacity.ts'
 import type { LeftOut } from '../../app/sweep/expand.ts'
+import { grouped } from '../../app/sweep/grouped.ts'
 import type { SweepManifest } from '../../app/sweep/manifest.ts'
 import { PUBLISHED } from '../../app/sweep/published.ts'
 import type { Arrangement, Cell, Frontier, Group, Regime, SweepSummary } from '../../app/sweep/summary.ts'
@@ -126,14 +127,11 @@ const errorText = ({ points, median, p90 }: NonNullable<SweepSummary['modelError
   `predicted over measured step: median ${median.toFixed(2)}; 90% of ${points} points within a factor of ${p90.toFixed(2)}`
 
 /** One fact a reason, with how many points it concerns. */
-const reasonsText = (name: string, points: readonly { key: string; reason: string }[]): Fact[] => {
-  const byReason = new Map<string, string[]>()
-  for (const { key, reason } of points) byReason.set(reason, [...(byReason.get(reason) ?? []), key])
-  return [...byReason].map(([reason, keys]) => [
+const reasonsText = (name: string, points: readonly { key: string; reason: string }[]): Fact[] =>
+  [...grouped(points, ({ reason }) => reason)].map(([reason, [first, ...others]]) => [
     name,
-    `${keys.length === 1 ? keys[0] : `${keys.length} points, the first ${keys[0]}`}: ${reason}`,
+    `${others.length === 0 ? first.key : `${others.length + 1} points, the first ${first.key}`}: ${reason}`,
   ])
-}
 
 const groupText = (group: Group, emulated: boolean): string[] => {
   const { model, gpu, world, kvDtype, qLen, cells } = group
