@@ -1,6 +1,5 @@
 import type { RunConfig } from '../run/config.ts'
 import type { Device } from '../run/engine-config.ts'
-import { STAGES, type Stage } from '../trace/stages.ts'
 import {
   type AttentionRates,
   attentionWork,
@@ -11,7 +10,7 @@ import {
 } from './cost.ts'
 import type { SweepPoint } from './expand.ts'
 import { grouped } from './grouped.ts'
-import type { RunMeter } from './meter.ts'
+import { METERED_STAGES, type MeteredStage, type RunMeter } from './meter.ts'
 
 /** A short run that tells a rate of the device. */
 export interface Calibration {
@@ -139,7 +138,7 @@ const attentionRates = (runs: readonly Calibrated[]): AttentionRates | undefined
   }
 }
 
-const stageRates = (stage: Stage, runs: readonly Calibrated[]): StageRates | undefined => {
+const stageRates = (stage: MeteredStage, runs: readonly Calibrated[]): StageRates | undefined => {
   const at = (load: Calibration['load']) => {
     const run = runs.find((one) => one.load === load)
     const us = run?.meter.stages[stage]?.us
@@ -159,7 +158,13 @@ const stageRates = (stage: Stage, runs: readonly Calibrated[]): StageRates | und
 }
 
 /** Stages that the cost model prices otherwise. */
-const APART: readonly Stage[] = ['decode_attn', 'split_combine', 'rest_of_layer', 'graph_replay', 'stall']
+const APART: readonly MeteredStage[] = [
+  'decode_attn',
+  'split_combine',
+  'rest_of_layer',
+  'graph_replay',
+  'stall',
+]
 
 /** Rates from the runs that were made; what has none of its runs is left out, and its points go without a prediction. */
 export const ratesOf = (runs: readonly Calibrated[], device: Device): Rates => {
@@ -176,7 +181,7 @@ export const ratesOf = (runs: readonly Calibrated[], device: Device): Rates => {
       [...grouped(stages, ({ run }) => commOf(run))].map(([comm, own]) => [
         comm,
         Object.fromEntries(
-          STAGES.filter((stage) => !APART.includes(stage)).flatMap((stage) => {
+          METERED_STAGES.filter((stage) => !APART.includes(stage)).flatMap((stage) => {
             const rates = stageRates(stage, own)
             return rates === undefined ? [] : [[stage, rates]]
           }),

@@ -3,9 +3,10 @@ import type { RunConfig } from '../run/config.ts'
 import { acceptedPerStep, measuredLayers, tokenBytes } from '../run/engine-config.ts'
 import { kernelHeads } from '../run/parse.ts'
 import { restOfLayer } from '../run/rest-of-layer.ts'
-import { STAGE_FAMILY, STAGES, type Stage } from '../trace/stages.ts'
+import { STAGE_FAMILY } from '../trace/stages.ts'
 import { type CollectiveTime, collectiveTime } from './collectives.ts'
 import type { Collective, CollectiveTiming } from './config.ts'
+import { METERED_STAGES, type MeteredStage } from './meter.ts'
 
 /**
  * The cost model: what a step takes by the bytes and operations in it and a few rates that were measured on the device
@@ -38,7 +39,7 @@ export const ratesSchema = z.strictObject({
   /** By KV type. */
   attention: z.partialRecord(z.enum(['fp32', 'bf16', 'fp8', 'fp8_ds_mla']), attentionRates),
   /** All other stages by transport; `none` with one rank. */
-  stages: z.partialRecord(z.enum(COMMS), z.partialRecord(z.enum(STAGES), stageRates)),
+  stages: z.partialRecord(z.enum(COMMS), z.partialRecord(z.enum(METERED_STAGES), stageRates)),
   /** Ranks run at once on one device and share its rates, as threads of a CPU do. */
   shared: z.boolean(),
 })
@@ -67,7 +68,7 @@ export type Transport = (typeof TRANSPORTS)[number]
 /** How the exchange is priced: as the measuring device does it, or between GPUs. */
 export type Exchange = 'local' | { readonly table: readonly CollectiveTiming[] }
 
-const COLLECTIVE_OF: Readonly<Partial<Record<Stage, Collective>>> = {
+const COLLECTIVE_OF: Readonly<Partial<Record<MeteredStage, Collective>>> = {
   q_all_gather: 'all_gather',
   lse_all_gather: 'all_gather',
   out_reduce_scatter: 'reduce_scatter',
@@ -78,11 +79,12 @@ export const commOf = ({ parallel }: RunConfig): (typeof COMMS)[number] =>
   parallel.dcpSize === 1 ? 'none' : parallel.comm
 
 /** Whether a stage moves data between ranks: the collectives, and the one kernel of p2p. */
-const exchanges = (stage: Stage, run: RunConfig): boolean =>
-  STAGE_FAMILY[stage] === 'communication' || (stage === 'merge' && commOf(run) === 'p2p')
+const exchanges = (stage: MeteredStage, run: RunConfig): boolean =>
+  (stage !== 'layer_metadata' && STAGE_FAMILY[stage] === 'communication') ||
+  (stage === 'merge' && commOf(run) === 'p2p')
 
-/** Whether a layer of `run` has a stage; metadata belongs to the step. */
-const runs = (stage: Stage, { parallel }: RunConfig): boolean =>
+/** Whether a layer of `run` has a stage; `metadata` belongs to the step. */
+const runs = (stage: MeteredStage, { parallel }: RunConfig): boolean =>
   stage !== 'metadata' && !(stage === 'q_all_gather' && parallel.replicateQ)
 
 const requestsOf = ({ workload }: RunConfig): number =>
@@ -95,7 +97,7 @@ const cachedTokens = (run: RunConfig): number => {
 }
 
 /** Bytes that one rank moves in one layer's stage (of a step, for metadata), attention and the rest of the layer apart. */
-export const stageBytes = (stage: Stage, run: RunConfig): number => {
+export const stageBytes = (stage: MeteredStage, run: RunConfig): number => {
   const { parallel, model, cache, workload } = run
   const ranks = parallel.dcpSize
   const rows = requestsOf(run) * workload.qLen
@@ -107,6 +109,8 @@ export const stageBytes = (stage: Stage, run: RunConfig): number => {
   switch (stage) {
     case 'metadata':
       return 4 * Math.ceil(cachedTokens(run) / (cache.pageSize * ranks))
+    case 'layer_metadata':
+      return rows * (workload.topk ?? 0) * 8
     case 'q_all_gather':
       return values * (model.kvLoraRank + model.ropeDim) * valueBytes * others
     case 'kv_append':
@@ -165,7 +169,7 @@ const fastest = ({ attention }: Rates, of: 'bytesPerS' | 'flopsPerS'): number =>
 
 const addStage = (
   layer: Layer,
-  stage: Stage,
+  stage: MeteredStage,
   run: RunConfig,
   rates: StageRates,
   exchange: Exchange,
@@ -186,7 +190,7 @@ const addStage = (
 }
 
 const timeBetween = (
-  stage: Stage,
+  stage: MeteredStage,
   run: RunConfig,
   bytes: number,
   table: readonly CollectiveTiming[],
@@ -212,7 +216,7 @@ export const predict = (run: RunConfig, rates: Rates, exchange: Exchange): Predi
   layer.parts[limit] += us
   layer.parts.launch += attention.us
   layer.attnUs = attention.us + us
-  for (const stage of STAGES) {
+  for (const stage of METERED_STAGES) {
     const known = stages[stage]
     if (known !== undefined && runs(stage, run)) addStage(layer, stage, run, known, exchange)
   }

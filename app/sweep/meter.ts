@@ -9,6 +9,10 @@ import {
 import type { ColumnData, TraceChunk } from '../trace/tables.ts'
 import { mean, median, quantile } from './statistics.ts'
 
+/** Stages as a sweep tells them apart: sparse attention has metadata in every layer as well, which are not those of the step. */
+export const METERED_STAGES = [...STAGES, 'layer_metadata'] as const
+export type MeteredStage = (typeof METERED_STAGES)[number]
+
 /** Spans of one stage of a run: medians over its spans, without waiting. */
 export interface StageMeter {
   readonly us: number
@@ -28,7 +32,7 @@ export interface RunMeter {
   /** Transfer in collectives, and waiting for their last rank. */
   readonly commMs: number
   readonly waitMs: number
-  readonly stages: Readonly<Partial<Record<Stage, StageMeter>>>
+  readonly stages: Readonly<Partial<Record<MeteredStage, StageMeter>>>
 }
 
 interface Parts {
@@ -55,7 +59,7 @@ export class Meter {
   #provenance: Provenance = 'measured'
   /** By step, over all ranks, ns. */
   readonly #parts = new Map<number, Parts>()
-  readonly #stages = new Map<Stage, Samples>()
+  readonly #stages = new Map<MeteredStage, Samples>()
 
   constructor(ranks: number) {
     this.#ranks = ranks
@@ -86,7 +90,8 @@ export class Meter {
     parts.wait += wait
     if (ATTENTION.includes(stage)) parts.attn += busy
     else if (STAGE_FAMILY[stage] === 'communication') parts.comm += busy
-    const samples = this.#samplesOf(stage)
+    const ofLayer = Number(columns.layer?.[i] ?? -1) >= 0
+    const samples = this.#samplesOf(stage === 'metadata' && ofLayer ? 'layer_metadata' : stage)
     samples.ns.push(busy)
     samples.bytes.push(at(columns.bytes, i))
     samples.flops.push(at(columns.flops, i))
@@ -100,7 +105,7 @@ export class Meter {
     return parts
   }
 
-  #samplesOf(stage: Stage): Samples {
+  #samplesOf(stage: MeteredStage): Samples {
     const known = this.#stages.get(stage)
     if (known !== undefined) return known
     const samples = { ns: [], bytes: [], flops: [] }

@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { engineConfig } from '../../app/run/engine-config.ts'
 import { attentionWork, stageBytes } from '../../app/sweep/cost.ts'
 import { expand, type SweepPoint } from '../../app/sweep/expand.ts'
-import { Meter } from '../../app/sweep/meter.ts'
+import { METERED_STAGES, Meter, type MeteredStage } from '../../app/sweep/meter.ts'
 import { parseSweepConfig } from '../../app/sweep/parse.ts'
-import { STAGES, type Stage } from '../../app/trace/stages.ts'
 import { completeChunk } from '../../main/engine/chunks.ts'
 import { finish } from './engine.ts'
 
@@ -25,34 +24,45 @@ const LISTS = {
   memory: { bytes: 1e12 },
 }
 
-const points = (): readonly SweepPoint[] => {
-  const parsed = parseSweepConfig(LISTS)
+/** Keys of sparse attention, which are chosen anew in every layer. */
+const SPARSE = {
+  ...LISTS,
+  base: { ...LISTS.base, workload: { topk: 64 } },
+  dcp: [4],
+  comm: ['a2a'],
+  kvDtype: ['bf16'],
+}
+
+const points = (lists: object): readonly SweepPoint[] => {
+  const parsed = parseSweepConfig(lists)
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.issues))
   return expand(parsed.config, { device: 'cpu', memoryBytes: 1e12 }).points
 }
 
 /** Stages whose bytes depend on what is drawn or on which rank a token falls to, and are small. */
-const UNEVEN: readonly Stage[] = ['metadata', 'kv_append', 'neutralize']
+const UNEVEN: readonly MeteredStage[] = ['metadata', 'kv_append', 'neutralize']
 
 describe('the bytes and operations that the cost model counts', () => {
-  it.each(points().map((point) => [point.key, point] as const))(
-    'are those of the engine in %s',
-    async (_, point) => {
-      const { run } = point
-      const { chunks } = await finish(engineConfig(run, 'cpu'))
-      const meter = new Meter(run.parallel.dcpSize)
-      for (const chunk of chunks)
-        meter.add(completeChunk(chunk, { measuredLayers: 2, layers: 2, sharedDevice: false }))
-      const stages = meter.result()?.stages ?? {}
-      const work = attentionWork(run)
-      expect((stages.decode_attn?.bytes ?? 0) / work.bytes).toBeCloseTo(1, 1)
-      expect((stages.decode_attn?.flops ?? 0) / work.flops).toBeCloseTo(1, 1)
-      for (const stage of STAGES) {
-        const measured = stages[stage]
-        if (measured === undefined || measured.bytes === 0 || UNEVEN.includes(stage)) continue
-        if (stage === 'decode_attn' || stage === 'split_combine') continue
-        expect(stageBytes(stage, run) / measured.bytes, stage).toBeCloseTo(1, 6)
-      }
-    },
-  )
+  it.each(
+    [LISTS, SPARSE].flatMap((lists) =>
+      points(lists).map((point) => [point.key, point.run.workload.topk ?? 'all', point] as const),
+    ),
+  )('are those of the engine in %s with %s keys', async (_, keys, point) => {
+    const { run } = point
+    const { chunks } = await finish(engineConfig(run, 'cpu'))
+    const meter = new Meter(run.parallel.dcpSize)
+    for (const chunk of chunks)
+      meter.add(completeChunk(chunk, { measuredLayers: 2, layers: 2, sharedDevice: false }))
+    const stages = meter.result()?.stages ?? {}
+    const work = attentionWork(run)
+    expect(stages.layer_metadata === undefined).toBe(keys === 'all')
+    expect((stages.decode_attn?.bytes ?? 0) / work.bytes).toBeCloseTo(1, 1)
+    expect((stages.decode_attn?.flops ?? 0) / work.flops).toBeCloseTo(1, 1)
+    for (const stage of METERED_STAGES) {
+      const measured = stages[stage]
+      if (measured === undefined || measured.bytes === 0 || UNEVEN.includes(stage)) continue
+      if (stage === 'decode_attn' || stage === 'split_combine') continue
+      expect(stageBytes(stage, run) / measured.bytes, stage).toBeCloseTo(1, 6)
+    }
+  })
 })

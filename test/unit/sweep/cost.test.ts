@@ -14,7 +14,7 @@ import {
   ratesSchema,
   stageBytes,
 } from '../../../app/sweep/cost.ts'
-import { STAGES, type Stage } from '../../../app/trace/stages.ts'
+import { METERED_STAGES, type MeteredStage } from '../../../app/sweep/meter.ts'
 import { H200, onePoint, pointsOf, RATES, single } from './sample.ts'
 
 const BETWEEN_GPUS: Exchange = { table: [] }
@@ -131,6 +131,21 @@ describe('the cost model', () => {
     expect(work.bytes).toBeCloseTo((4 * 2048 * 1152) / 8, 6)
   })
 
+  it('has metadata in every layer of sparse attention, by the keys that are chosen, and else in the step alone', () => {
+    const sparse = { ...single().base, workload: { topk: 2048 } }
+    const { run } = onePoint(single({ base: sparse }))
+    // Four tokens with the places of 2048 keys each.
+    expect(stageBytes('layer_metadata', run)).toBe(4 * 2048 * 8)
+    const rates: Rates = {
+      ...RATES,
+      stages: {
+        a2a: { ...RATES.stages.a2a, layer_metadata: { us: 7, usPerRank: 0, nsPerByte: 0.05 } },
+      },
+    }
+    const more = of(run, BETWEEN_GPUS, rates).stepMs - of(run, BETWEEN_GPUS).stepMs
+    expect(more).toBeCloseTo((61 * (7 + (4 * 2048 * 8 * 0.05) / 1e3)) / 1e3, 9)
+  })
+
   it('gathers no queries that are replicated', () => {
     const base = { ...single().base, parallel: { tpSize: 8, replicateQ: true } }
     expect(predicted({ base }).commMs).toBeLessThan(predicted({}).commMs)
@@ -153,14 +168,16 @@ const device =
     const work = attentionWork(run)
     const us =
       attention.us + 1e6 * Math.max(work.bytes / attention.bytesPerS, work.flops / attention.flopsPerS)
-    const meters = STAGES.flatMap((stage): [Stage, { us: number; bytes: number; flops: number }][] => {
-      if (stage === 'decode_attn') return [[stage, { us, ...work }]]
-      const own = stages[stage]
-      if (own === undefined) return []
-      const bytes = stageBytes(stage, run)
-      const fixed = own.us + own.usPerRank * (run.parallel.dcpSize - 1)
-      return [[stage, { us: fixed + (bytes * own.nsPerByte) / 1e3, bytes, flops: 0 }]]
-    })
+    const meters = METERED_STAGES.flatMap(
+      (stage): [MeteredStage, { us: number; bytes: number; flops: number }][] => {
+        if (stage === 'decode_attn') return [[stage, { us, ...work }]]
+        const own = stages[stage]
+        if (own === undefined) return []
+        const bytes = stageBytes(stage, run)
+        const fixed = own.us + own.usPerRank * (run.parallel.dcpSize - 1)
+        return [[stage, { us: fixed + (bytes * own.nsPerByte) / 1e3, bytes, flops: 0 }]]
+      },
+    )
     return {
       steps: 8,
       tokensPerSecond: 1,
@@ -190,11 +207,26 @@ describe('calibration', () => {
     expect((found?.flopsPerS ?? 0) / 6e14).toBeCloseTo(1, 2)
     for (const comm of ['none', 'ag_rs', 'a2a'] as const)
       for (const [stage, own] of Object.entries(RATES.stages[comm] ?? {})) {
-        const got = rates.stages[comm]?.[stage as Stage]
+        const got = rates.stages[comm]?.[stage as MeteredStage]
         expect(got?.us, `${comm} ${stage}`).toBeCloseTo(own.us, 6)
         expect(got?.usPerRank, `${comm} ${stage}`).toBeCloseTo(own.usPerRank, 6)
         expect(got?.nsPerByte, `${comm} ${stage}`).toBeCloseTo(own.nsPerByte, 6)
       }
+  })
+
+  it('finds those of the layers of sparse attention beside those of the step', () => {
+    const base = { ...single().base, workload: { topk: 2048 } }
+    const sparse = { ...single({ base }), dcp: [2, 8], context: [4096] }
+    const a2a = { ...RATES.stages.a2a, layer_metadata: { us: 7, usPerRank: 0, nsPerByte: 0.05 } }
+    const known: Rates = { ...RATES, stages: { a2a } }
+    const measured = calibrations(pointsOf(sparse), 'cuda').map((one) => ({
+      ...one,
+      meter: device(known)(one.run),
+    }))
+    const found = ratesOf(measured, 'cuda').stages.a2a
+    expect(found?.layer_metadata?.us).toBeCloseTo(7, 6)
+    expect(found?.layer_metadata?.nsPerByte).toBeCloseTo(0.05, 6)
+    expect(found?.metadata?.us).toBeCloseTo(a2a.metadata?.us ?? Number.NaN, 6)
   })
 
   it('then foretells every point of that device within a percent or two', () => {

@@ -20,6 +20,7 @@ const spans = (rank: number, all: readonly Span[]): TraceChunk => ({
   rows: all.length,
   columns: {
     step: Int32Array.from(all, ([step]) => step),
+    layer: Int32Array.from(all, ([, stage]) => (stage === 'metadata' ? -1 : 0)),
     stage: Uint8Array.from(all, ([, stage]) => STAGES.indexOf(stage)),
     dur_ns: BigInt64Array.from(all, ([, , us]) => BigInt(us * 1000)),
     enter_ns: BigInt64Array.from(all, ([, , , wait]) => (wait === undefined ? -1n : 5000n)),
@@ -67,6 +68,18 @@ describe('a meter', () => {
     expect(result?.tokensPerSecond).toBeCloseTo(1500, 6)
     expect(result?.stages.lse_all_gather).toEqual({ us: 30, bytes: 64, flops: 128 })
     expect(result?.stages.graph_replay).toBeUndefined()
+  })
+
+  it('tells the metadata of a layer, which sparse attention has, from those of the step', () => {
+    const meter = new Meter(1)
+    const { columns, ...rest } = spans(0, [
+      [0, 'metadata', 4],
+      [0, 'metadata', 30],
+      [0, 'metadata', 50],
+    ])
+    meter.add({ ...rest, columns: { ...columns, layer: Int32Array.of(-1, 0, 1) } })
+    meter.add(steps([200], [1000]))
+    expect(meter.result()?.stages).toMatchObject({ metadata: { us: 4 }, layer_metadata: { us: 40 } })
   })
 
   it('has no result without a whole step', () => {
