@@ -236,6 +236,7 @@ export const reportOf = (known: Known, end: LoopEnd): SweepReport => {
     points: points.length,
     measured: done.whole(points, config.repeats).length,
     leftOut,
+    unpredicted: points.length - predictionsOf(points, sweepOf(manifest).rates).size,
     secondsLeft: secondsLeft(estimate, done, measurable(points, manifest.sweep), config.repeats),
     summary: summarise(rows),
   }

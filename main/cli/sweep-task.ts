@@ -48,8 +48,14 @@ export const taskOf = async ({ out, file, preset, device }: TaskSource): Promise
   return { config, folder, begun }
 }
 
-const another = (path: string, fields: readonly string[]): CliFailure =>
-  badInput(`--out: ${path} holds a sweep of another configuration (${fields.join(', ')})`)
+/** A preset alone makes a dozen differ. */
+const FIELDS_SHOWN = 4
+
+const another = (path: string, fields: readonly string[]): CliFailure => {
+  const more = fields.length > FIELDS_SHOWN ? ` and ${fields.length - FIELDS_SHOWN} more` : ''
+  const shown = fields.slice(0, FIELDS_SHOWN).join(', ')
+  return badInput(`--out: ${path} holds a sweep of another configuration (${shown}${more})`)
+}
 
 /** The sweep of a bundle; undefined where the folder holds no bundle of a sweep. */
 const sweepIn = (path: string): BegunSweep | undefined => {

@@ -17,6 +17,8 @@ export interface SweepReport {
   readonly points: number
   readonly measured: number
   readonly leftOut: readonly LeftOut[]
+  /** Points that the cost model says nothing of, since runs that tell its rates failed. */
+  readonly unpredicted: number
   /** What the rest would take. */
   readonly secondsLeft: number
   readonly summary: SweepSummary
@@ -24,7 +26,7 @@ export interface SweepReport {
 
 /** What `sweep --json` prints. */
 export const sweepDocument = (report: SweepReport): object => {
-  const { bundle, manifest, points, measured, leftOut, summary } = report
+  const { bundle, manifest, points, measured, leftOut, unpredicted, summary } = report
   return {
     bundle,
     status: manifest.status,
@@ -37,6 +39,7 @@ export const sweepDocument = (report: SweepReport): object => {
     secondsLeft: report.secondsLeft,
     missing: manifest.sweep?.missing,
     leftOut,
+    unpredicted,
     rates: manifest.sweep?.rates,
     ...summary,
     published: PUBLISHED,
@@ -55,7 +58,7 @@ type Fact = [name: string, value: string]
 
 /** The summary of a sweep for a person. */
 export const sweepText = (report: SweepReport): string => {
-  const { bundle, manifest, points, measured, leftOut, summary } = report
+  const { bundle, manifest, points, measured, leftOut, unpredicted, summary } = report
   const { modelError } = summary
   const missing = manifest.sweep?.missing ?? []
   const open = measured < points
@@ -76,6 +79,14 @@ export const sweepText = (report: SweepReport): string => {
     ),
     ...reasonsText('left out', leftOut),
     ['cost model', modelError === null ? 'nothing to compare' : errorText(modelError)],
+    ...(unpredicted === 0
+      ? []
+      : [
+          [
+            'unpredicted',
+            `${unpredicted} of ${points}: runs that tell the rates failed, which only a new sweep makes again`,
+          ] satisfies Fact,
+        ]),
     ...(open && report.end.kind !== 'complete'
       ? [
           [

@@ -55,6 +55,7 @@ const report = (over: Partial<SweepReport> = {}): SweepReport => ({
   points: 2,
   measured: 2,
   leftOut: [],
+  unpredicted: 0,
   secondsLeft: 0,
   summary: summarise(ROWS),
   ...over,
@@ -98,6 +99,14 @@ describe('the summary of a sweep in words', () => {
       emulated: 'Ranks share one GPU in turn.',
       groups: [{ predicted: false, provenances: ['measured', 'scaled'], transport: 'local' }],
     })
+  })
+
+  it('says of how many points the cost model knows nothing, and what would help', () => {
+    expect(sweepText(report())).not.toContain('unpredicted')
+    expect(sweepText(report({ unpredicted: 1 }))).toMatch(
+      /unpredicted +1 of 2: runs that tell the rates failed, which only a new sweep makes again\n/,
+    )
+    expect(sweepDocument(report({ unpredicted: 1 }))).toMatchObject({ unpredicted: 1 })
   })
 
   it('says when it counts no weights', () => {
