@@ -47,6 +47,8 @@ export interface Frontier {
   /** The context, or the concurrency, that is held. */
   readonly at: number
   readonly from: number | null
+  /** Values at which DCP pays, also where it does not in every larger one. */
+  readonly pays: readonly number[]
   /** Whether somewhere the spread does not allow an answer. */
   readonly unclear: boolean
 }
@@ -179,6 +181,7 @@ const frontier = (at: number, cells: readonly Cell[], along: (cell: Cell) => num
   return {
     at,
     from: first === undefined ? null : along(first),
+    pays: rising.filter(({ verdict }) => verdict === 'dcp').map(along),
     unclear: rising.some(({ verdict }) => verdict === 'not significant'),
   }
 }

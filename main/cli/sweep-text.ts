@@ -193,9 +193,10 @@ const atCapacity = ({ capacityLimited, batch }: Cell['tp']): string =>
 
 const arrangement = ({ mode, dcp, comm }: Arrangement): string => (mode === 'tp' ? 'tp' : `dcp${dcp} ${comm}`)
 
-const paysText = (held: string, along: string, { at, from, unclear }: Frontier): string => {
+const paysText = (held: string, along: string, { at, from, pays, unclear }: Frontier): string => {
   const where = `${held} ${at}:`
   if (from !== null) return `${where} dcp pays from ${along} ${from}`
+  if (pays.length > 0) return `${where} dcp pays at ${along} ${pays.join(', ')}, but not up to the largest`
   return `${where} dcp pays at no ${along} up to the largest${unclear ? ', as far as the spread allows an answer' : ''}`
 }
 

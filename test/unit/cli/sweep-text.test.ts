@@ -109,6 +109,16 @@ describe('the summary of a sweep in words', () => {
     expect(sweepDocument(report({ unpredicted: 1 }))).toMatchObject({ unpredicted: 1 })
   })
 
+  it('says where DCP pays also when it does not in the largest', () => {
+    const rows = [
+      ...ROWS,
+      ...ROWS.map((one): PointRow => ({ ...one, mode: one.mode === 'tp' ? 'dcp' : 'tp', concurrency: 128 })),
+    ]
+    expect(sweepText(report({ summary: summarise(rows) }))).toContain(
+      'context 131072: dcp pays at concurrency 64, but not up to the largest\n',
+    )
+  })
+
   it('says when it counts no weights', () => {
     const parsed = parseSweepConfig({}, 'tiny')
     if (!parsed.ok) throw new Error('the preset is refused')

@@ -42,13 +42,13 @@ describe('the summary of a sweep', () => {
     )
     const { byContext, byConcurrency, cells } = group(rows)
     expect(byContext).toEqual([
-      { at: 1024, from: 4, unclear: false },
-      { at: 4096, from: 1, unclear: false },
+      { at: 1024, from: 4, pays: [4, 16], unclear: false },
+      { at: 4096, from: 1, pays: [1, 4, 16], unclear: false },
     ])
     expect(byConcurrency).toEqual([
-      { at: 1, from: 4096, unclear: false },
-      { at: 4, from: 1024, unclear: false },
-      { at: 16, from: 1024, unclear: false },
+      { at: 1, from: 4096, pays: [4096], unclear: false },
+      { at: 4, from: 1024, pays: [1024, 4096], unclear: false },
+      { at: 16, from: 1024, pays: [1024, 4096], unclear: false },
     ])
     expect(cells[0]).toMatchObject({ verdict: 'tp', best: { dcp: 8, comm: 'a2a', repeats: 3 } })
     expect(cells[5]?.gain).toBeCloseTo(1.5, 2)
@@ -60,7 +60,7 @@ describe('the summary of a sweep', () => {
     })
     const once = group([...tp(1024, 1, [100]), ...dcp(1024, 1, [900])])
     expect(once.cells[0]).toMatchObject({ verdict: 'not significant', interval: null })
-    expect(once.byContext).toEqual([{ at: 1024, from: null, unclear: true }])
+    expect(once.byContext).toEqual([{ at: 1024, from: null, pays: [], unclear: true }])
     expect(once.best).toEqual([])
   })
 
@@ -121,6 +121,14 @@ describe('the summary of a sweep', () => {
           tokensPerSecond: one.tokensPerSecond / factor,
         }),
       )
+
+  it('tells where DCP pays also when it does not in the largest', () => {
+    const rows = [1, 4, 16].flatMap((concurrency) => [
+      ...tp(1024, concurrency, concurrency === 16 ? FASTER : STEADY),
+      ...dcp(1024, concurrency, concurrency === 16 ? STEADY : FASTER),
+    ])
+    expect(group(rows).byContext).toEqual([{ at: 1024, from: null, pays: [1, 4], unclear: false }])
+  })
 
   it('reports the error of the cost model, and takes no predicted difference below it for one', () => {
     const rows = [...tp(1024, 1, STEADY), ...dcp(1024, 1, FASTER)]
