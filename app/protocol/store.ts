@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { LIMITS, TRANSPORTS } from '../sweep/cost.ts'
+import type { PointRow } from '../sweep/point-rows.ts'
 import { manifestSchema, RUN_STATUSES } from '../trace/manifest.ts'
 import { PROVENANCES } from '../trace/stages.ts'
 
@@ -74,6 +76,41 @@ const tileItems = {
   count: i32,
   sources: u8,
 }
+
+/** A number as the bundle has it, NaN and infinities too. */
+const anyNumber = z.custom<number>((value) => typeof value === 'number')
+
+const pointRow: z.ZodType<PointRow> = z.strictObject({
+  key: z.string(),
+  source: z.string(),
+  provenance,
+  transport: z.enum(TRANSPORTS),
+  repeat: int,
+  gpu: z.string(),
+  model: z.string(),
+  mode: z.string(),
+  world: int,
+  dcp: int,
+  interleave: int,
+  comm: z.string(),
+  wireDtype: z.string(),
+  kvDtype: z.string(),
+  graph: z.boolean(),
+  qLen: int,
+  context: int,
+  concurrency: int,
+  batch: int,
+  layersMeasured: int,
+  tokensPerSecond: anyNumber,
+  stepMsP50: anyNumber,
+  stepMsP95: anyNumber,
+  attnMs: anyNumber,
+  commMs: anyNumber,
+  waitMs: anyNumber,
+  limit: z.enum([...LIMITS, '']),
+  capacityTokens: anyNumber,
+  capacityLimited: z.boolean(),
+})
 
 export const storeMethods = {
   /** Runs in the folder of runs, newest first. */
@@ -262,6 +299,14 @@ export const storeMethods = {
       reference: f64.nullable(),
       referenceLse: z.number().nullable(),
     }),
+  },
+  /**
+   * Rows of a sweep's points from row `from` on, at most `max`, in the order in which they were written: rows are only ever
+   * added, so a sweep that goes on is followed by asking for what came behind those that are known.
+   */
+  points: {
+    params: z.strictObject({ run: runId, from: int.min(0), max: int.min(1).max(10_000) }),
+    result: z.array(pointRow),
   },
   /** SQL over the bundle's tables (`spans`, `rows`, ...; `rank` is a column). Read-only; at most `limit` rows. */
   query: {

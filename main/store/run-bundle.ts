@@ -23,6 +23,7 @@ import {
   blockTable,
   events,
   kernelAt,
+  points,
   rows,
   spanStartingAt,
   stages,
@@ -92,6 +93,7 @@ export class RunBundle {
       return captureShape(this.folder, this.#manifest().config, params, stats)
     },
     mergeRow: (params) => mergeRow(this.folder, this.#manifest().config, params),
+    points: (params) => withConnection(this.#duck, (c) => points(c, this.folder, params)),
     query: (params, signal) => runQuery(this.folder, params, signal),
   }
 
@@ -187,6 +189,8 @@ export const answerRun = (
       return answer(method, storeMethods.capture.params)
     case 'mergeRow':
       return answer(method, storeMethods.mergeRow.params)
+    case 'points':
+      return answer(method, storeMethods.points.params)
     case 'query':
       return answer(method, storeMethods.query.params)
   }

@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { StoreParams, StoreResult } from '../../app/protocol/store.ts'
+import { type PointRow, pointRowOf } from '../../app/sweep/point-rows.ts'
 import { OUTER_STAGES, PROVENANCES, type Provenance, STAGES } from '../../app/trace/stages.ts'
 import { numberOf, type PlainRow, plainRows, readColumns, sqlText, textOf } from './duck.ts'
 import { countedSpans, relation } from './sources.ts'
@@ -230,4 +231,17 @@ export const kernelAt = async (
     graph: row.graph === true,
     provenance: textOf(row, 'provenance'),
   }
+}
+
+/** DuckDB gives the rows of files in their order. */
+export const points = async (
+  connection: DuckDBConnection,
+  bundle: string,
+  { from, max }: Omit<StoreParams<'points'>, 'run'>,
+): Promise<PointRow[]> => {
+  const found = await plainRows(
+    connection,
+    `SELECT * FROM ${relation(bundle, 'points')} LIMIT ${max} OFFSET ${from}`,
+  )
+  return found.map(pointRowOf)
 }

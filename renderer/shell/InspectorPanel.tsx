@@ -10,6 +10,7 @@ import { type InspectorRow, sectionsFor, useInspectorContent } from './Inspector
 import { INSPECTOR, useLayout } from './layout.ts'
 import { Resizer } from './Resizer.tsx'
 import { runRows } from './run-rows.ts'
+import { sweepRows } from './sweep-rows.ts'
 import { useStepRows } from './use-step-rows.ts'
 
 /** From so many letters on a value is read as text and not as a number. */
@@ -55,7 +56,9 @@ export const InspectorPanel = () => {
   const openId = useSession((s) => s.openId)
   const phase = useSession((s) => runStateOf(s)?.phase)
   const step = useStepRows(openRun)
-  const facts = openRun === null ? [] : runRows(openRun, phase ?? openRun.manifest.status)
+  const isSweep = openRun?.manifest.sweep !== undefined
+  const factsOf = isSweep ? sweepRows : runRows
+  const facts = openRun === null ? [] : factsOf(openRun, phase ?? openRun.manifest.status)
   const shown = sectionsFor(sections, view, openId, selection)
   return (
     <aside
@@ -76,14 +79,14 @@ export const InspectorPanel = () => {
           <Rows key={of} title={title} rows={rows} />
         ))}
         {step.length === 0 ? null : <Rows title="Step" rows={step} />}
-        {facts.length === 0 ? null : <Rows title="Run" rows={facts} />}
+        {facts.length === 0 ? null : <Rows title={isSweep ? 'Sweep' : 'Run'} rows={facts} />}
         {shown.length === 0 && facts.length === 0 ? (
           <p className="inspector-none">
             Select a step, span, token or row in any view; its exact values stand here.
           </p>
         ) : null}
       </div>
-      {openRun === null ? null : (
+      {openRun === null || isSweep ? null : (
         <p className="inspector-foot">
           <span className="num">{formatInt(openRun.spanCount)}</span> spans in the bundle
         </p>

@@ -15,6 +15,8 @@ const PARTS: readonly { readonly key: keyof Selection; readonly word: string }[]
   { key: 'head', word: 'head' },
   { key: 'token', word: 'token' },
   { key: 'timeNs', word: 'at' },
+  { key: 'context', word: 'context' },
+  { key: 'concurrency', word: 'concurrency' },
 ]
 
 const valueText = (key: keyof Selection, value: number): string =>

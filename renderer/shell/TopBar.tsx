@@ -23,7 +23,13 @@ export const TopBar = () => {
       )}
       {openRun === null ? null : (
         <span className="topbar-facts" title={device?.detail}>
-          <span className="num topbar-number">{openRun.ranks}</span> ranks
+          {openRun.manifest.sweep === undefined ? (
+            <>
+              <span className="num topbar-number">{openRun.ranks}</span> ranks
+            </>
+          ) : (
+            'sweep'
+          )}
           {device === undefined ? null : (
             <>
               <span className="topbar-dot" />

@@ -24,6 +24,7 @@ const VIEW_TITLES: Readonly<Record<ViewId, string>> = {
   timeline: 'Show the timeline',
   ownership: 'Show the ownership',
   merge: 'Show the merge',
+  throughput: 'Show the throughput of a sweep',
 }
 
 const always = (): boolean => true

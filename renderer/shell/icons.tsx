@@ -32,6 +32,12 @@ export const OwnershipIcon = icon(
 export const MergeIcon = icon(
   <path d="M2 3h2.5c2 0 2.5 5 5.5 5H14M2 13h2.5c2 0 2.5-5 5.5-5M2 8h6M11.5 5.5L14 8l-2.5 2.5" />,
 )
+export const ThroughputIcon = icon(
+  <>
+    <path d="M2.5 2.5v11h11" />
+    <path d="M4.5 11c2-6 4.5-7 9-7.5M4.5 11.5c3-2 5-2.5 9-2.5" />
+  </>,
+)
 export const PauseIcon = icon(<path d="M5.5 3.5v9M10.5 3.5v9" strokeWidth="2" />)
 export const PlayIcon = icon(<path d="M5 3.2v9.6l7.6-4.8z" fill="currentColor" />)
 export const StopIcon = icon(<path d="M4 4h8v8H4z" fill="currentColor" />)

@@ -9,7 +9,7 @@ import type { RunPhase } from '../state/run-state.ts'
 import type { InspectorRow } from './Inspector.tsx'
 
 /** An ISO time to the second, without letters. */
-const clockText = (iso: string): string => iso.replace('T', ' ').replace(/(\.\d+)?Z$/, '')
+export const clockText = (iso: string): string => iso.replace('T', ' ').replace(/(\.\d+)?Z$/, '')
 
 const msRow = (label: string, ms: number, source: string | undefined, note?: string): InspectorRow => ({
   label,

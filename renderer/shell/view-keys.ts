@@ -32,4 +32,12 @@ export const VIEW_KEYS: Readonly<Record<ViewId, readonly ViewKey[]>> = {
     { keys: '↑ ↓', title: 'Previous and next row' },
     { keys: '← →', title: 'Previous and next head' },
   ],
+  throughput: [
+    { keys: '← →', title: 'Previous and next concurrency of the map' },
+    { keys: '↑ ↓', title: 'Previous and next context of the map' },
+    { keys: 'P N', title: 'Previous and next arrangement of the selected cell' },
+    { keys: 'X', title: 'Curves over concurrency or over context' },
+    { keys: 'L', title: 'Rates on a logarithmic or a linear scale' },
+    { keys: 'R', title: 'Read the sweep again' },
+  ],
 }

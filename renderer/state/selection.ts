@@ -10,6 +10,9 @@ export interface Selection {
   readonly head: number | null
   readonly token: number | null
   readonly timeNs: number | null
+  /** Of a sweep: tokens of each request, and requests that are asked for. */
+  readonly context: number | null
+  readonly concurrency: number | null
 }
 
 export const NO_SELECTION: Selection = {
@@ -21,6 +24,8 @@ export const NO_SELECTION: Selection = {
   head: null,
   token: null,
   timeNs: null,
+  context: null,
+  concurrency: null,
 }
 
 interface SelectionStore extends Selection {

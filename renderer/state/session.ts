@@ -6,6 +6,7 @@ import { tell } from './messages.ts'
 import { recaptureConfig } from './recapture.ts'
 import { useSelection } from './selection.ts'
 import { request } from './store-client.ts'
+import { useView } from './view.ts'
 
 interface Session {
   readonly desktop: DesktopState | null
@@ -89,6 +90,8 @@ export const useSession = create<Session>((set, get) => {
           taken = question
           const { openRun, desktop } = get()
           set({ openRun: info, error: null })
+          // Nothing else shows what a sweep has.
+          if (openRun === null && info.manifest.sweep !== undefined) useView.getState().show('throughput')
           // Not of a run of this session, which is told of in other words. Puts an error of an earlier try behind.
           if (openRun === null && desktop?.activeRun?.id !== id && desktop?.lastRun?.id !== id)
             tell('info', `Opened ${info.manifest.name}.`)

@@ -1,6 +1,6 @@
 import { create } from 'zustand'
 
-export const VIEW_IDS = ['run', 'timeline', 'ownership', 'merge'] as const
+export const VIEW_IDS = ['run', 'timeline', 'ownership', 'merge', 'throughput'] as const
 export type ViewId = (typeof VIEW_IDS)[number]
 
 interface ViewStore {

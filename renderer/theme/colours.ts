@@ -130,6 +130,36 @@ export const divergingColour = (x: number, theme: Theme): string => {
   return (x < 0 ? below : above)[step(Math.abs(x))] ?? '#808080'
 }
 
+/** Text on a signed value's colour, contrast at least 4.5. */
+export const divergingInk = (x: number, theme: Theme): string => inkOn(divergingColour(x, theme))
+
+/**
+ * Hues of the sizes of a sweep, smallest first: the first three stay at least 0.1 apart in OKLab for protanopes,
+ * deuteranopes and tritanopes as well. Shapes tell all of them apart.
+ */
+const SIZE_HUES = [240, 105, 0, 165, 310, 45] as const
+
+export const SIZE_COLOURS = SIZE_HUES.length
+
+/** Transports of one size differ by lightness, and by how their marks are filled. */
+const TRANSPORT_TONE: Readonly<Record<Theme, readonly number[]>> = {
+  dark: [0.68, 0.84, 0.56],
+  light: [0.55, 0.68, 0.42],
+}
+
+const SIZES = inThemes((theme) =>
+  TRANSPORT_TONE[theme].map((l) => SIZE_HUES.map((h) => hexOf({ l, c: 0.15, h }))),
+)
+
+/** Colour of an arrangement by the place of its size and of its transport among those of the sweep. */
+export const sizeColour = (size: number, transport: number, theme: Theme): string =>
+  at(SIZES[theme][transport % 3] ?? [], size)
+
+/** Of the baseline, which has no size: as text. */
+const BASELINE: Readonly<Record<Theme, string>> = { dark: '#c9ced6', light: '#343a43' }
+
+export const baselineColour = (theme: Theme): string => BASELINE[theme]
+
 export type Status = 'ok' | 'warn' | 'bad'
 
 /** As --ok, --warn and --bad in tokens.css. */

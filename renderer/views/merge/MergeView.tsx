@@ -1,5 +1,6 @@
 import '../../controls/controls.css'
 import './merge.css'
+import { NothingOfSweep } from '../../controls/NothingOfSweep.tsx'
 import { useSession } from '../../state/session.ts'
 import { ErrorMap } from './ErrorMap.tsx'
 import { LsePicture } from './LsePicture.tsx'
@@ -16,6 +17,7 @@ export const MergeView = () => {
   const run = useSession((s) => s.openRun)
   const state = useMerge()
   useMergeInspector(state)
+  if (run?.manifest.sweep !== undefined) return <NothingOfSweep lacks="no partials" />
   if (run === null || state.choice === null) return <NoRun />
   if (state.choice.kind === 'missing') return <MissingCapture run={run} choice={state.choice} />
   const { capture, model, input, row, head, wanted, error } = state

@@ -1,6 +1,9 @@
 import '../../controls/controls.css'
 import './ownership.css'
+import { NothingOfSweep } from '../../controls/NothingOfSweep.tsx'
 import { useSelection } from '../../state/selection.ts'
+import { useSession } from '../../state/session.ts'
+import { useCalculator } from './calculator.ts'
 import { extentOf } from './geometry.ts'
 import { Lengths } from './Lengths.tsx'
 import { OwnershipCanvas } from './OwnershipCanvas.tsx'
@@ -20,6 +23,21 @@ export const OwnershipView = () => {
   const token = useSelection((s) => s.token)
   const viewport = useViewport(layout === null ? 0 : extentOf(layout.len, layout))
   useOwnershipInspector(layout, shown, token)
+  const isSweep = useSession((s) => s.openRun?.manifest.sweep !== undefined)
+  const { followRun, setFollowRun } = useCalculator()
+  if (isSweep && followRun)
+    return (
+      <NothingOfSweep lacks="no tokens">
+        <button
+          type="button"
+          className="button"
+          data-testid="ownership-of-sweep"
+          onClick={() => setFollowRun(false)}
+        >
+          Calculate a layout
+        </button>
+      </NothingOfSweep>
+    )
   return (
     <section className="ownership" aria-label="Ownership">
       <Toolbar shown={shown} viewport={viewport} />

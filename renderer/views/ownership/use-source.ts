@@ -42,7 +42,7 @@ const useRunPart = () => {
   const followRun = useCalculator((s) => s.followRun)
   const step = useSelection((s) => s.step)
   const request = useSelection((s) => s.request)
-  if (open === null || !followRun) return null
+  if (open === null || open.manifest.sweep !== undefined || !followRun) return null
   const { config, name } = open.manifest
   const requests = contextLens(config).length
   const part: RunPart = {

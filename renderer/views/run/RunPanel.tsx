@@ -189,6 +189,22 @@ const Measured = ({ openRun, state }: { readonly openRun: RunInfo; readonly stat
   )
 }
 
+/** A sweep is many runs, of which it keeps numbers only. */
+const OfSweep = ({ openRun }: { readonly openRun: RunInfo }) => {
+  const show = useView((s) => s.show)
+  return (
+    <>
+      <Machine manifest={openRun.manifest} />
+      <p className="run-wait">This bundle holds a sweep: the numbers of its points, and no run of its own.</p>
+      <div className="run-next">
+        <button type="button" className="button button-primary" onClick={() => show('throughput')}>
+          Go to Throughput
+        </button>
+      </div>
+    </>
+  )
+}
+
 /** The open run: how it stands, what it measured, and what can be done with it. */
 export const RunPanel = () => {
   const session = useSession()
@@ -220,6 +236,7 @@ export const RunPanel = () => {
         )}
       </div>
     )
+  const isSweep = openRun?.manifest.sweep !== undefined
   const end = RUN_STATUSES.find((status) => status === state.phase)
   return (
     <div className="run-panel">
@@ -236,12 +253,16 @@ export const RunPanel = () => {
           <Controls state={state} openRun={openRun} />
         </span>
       </header>
-      {!state.active && end !== undefined && end !== 'complete' && end !== 'running' ? (
+      {!state.active && !isSweep && end !== undefined && end !== 'complete' && end !== 'running' ? (
         <p className={`run-end run-end-${phaseTone(end)} selectable`} role="status">
           {endText(end, state.error ?? undefined, openRun !== null)}
         </p>
       ) : null}
-      {openRun === null ? null : <Measured key={openRun.id} openRun={openRun} state={state} />}
+      {openRun === null ? null : openRun.manifest.sweep === undefined ? (
+        <Measured key={openRun.id} openRun={openRun} state={state} />
+      ) : (
+        <OfSweep openRun={openRun} />
+      )}
       {openRun === null && state.active ? (
         <p className="run-wait quiet">The engine makes keys and values of the contexts…</p>
       ) : null}

@@ -4,6 +4,7 @@ import { useCallback, useMemo, useState } from 'react'
 import type { RunInfo } from '../../../app/protocol/store.ts'
 import { recordsKernels } from '../../../app/run/engine-config.ts'
 import { STAGES, type Stage } from '../../../app/trace/stages.ts'
+import { NothingOfSweep } from '../../controls/NothingOfSweep.tsx'
 import { placedSource, sourceNote } from '../../drawing/provenance.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useSession } from '../../state/session.ts'
@@ -41,6 +42,7 @@ export const TimelineView = () => {
   const open = useSession((s) => s.openRun)
   const opening = useSession((s) => s.openId !== null)
   const show = useView((s) => s.show)
+  if (open?.manifest.sweep !== undefined) return <NothingOfSweep lacks="no spans" />
   if (open !== null) return <Timeline open={open} />
   return (
     <div className="empty-state" data-testid="timeline-empty">

@@ -1,0 +1,268 @@
+import { type ReactElement, useState } from 'react'
+import {
+  ErrorBar,
+  Line,
+  LineChart,
+  ReferenceDot,
+  ReferenceLine,
+  ResponsiveContainer,
+  Tooltip,
+  XAxis,
+  YAxis,
+} from 'recharts'
+import type { PublishedPoint } from '../../../app/sweep/published.ts'
+import { type Axis, arrangementName, type Curve, type Spot } from '../../../app/sweep/spots.ts'
+import type { Manifest } from '../../../app/trace/manifest.ts'
+import { SourceBadge } from '../../controls/SourceBadge.tsx'
+import { formatInt, formatRate } from '../../drawing/format.ts'
+import { type Mark, MarkShape } from './marks.tsx'
+import { placeExtent, rateExtent } from './scale.ts'
+import { spotSource } from './source.ts'
+import { axisText, spreadText } from './words.ts'
+
+const FULL_AREA = 52
+const PREDICTED_AREA = 22
+
+interface Row {
+  readonly x: number
+  /** By name of the curve. */
+  readonly spots: ReadonlyMap<string, Spot>
+}
+
+const curveName = (curve: Pick<Curve, 'kind' | 'mode' | 'dcp' | 'comm'>): string =>
+  `${curve.kind} ${arrangementName(curve)}`
+
+const rowsOf = (curves: readonly Curve[], axis: Axis): Row[] => {
+  const rows = new Map<number, Map<string, Spot>>()
+  for (const curve of curves)
+    for (const spot of curve.spots) {
+      const row = rows.get(spot[axis]) ?? new Map<string, Spot>()
+      row.set(curveName(curve), spot)
+      rows.set(spot[axis], row)
+    }
+  return [...rows].map(([x, spots]) => ({ x, spots })).sort((a, b) => a.x - b.x)
+}
+
+interface CardProps {
+  readonly payload?: readonly { readonly payload?: Row }[]
+  readonly axis: Axis
+  readonly manifest: Manifest
+}
+
+/** Every rate at one place of the axis, fastest first. */
+const RateCard = ({ payload, axis, manifest }: CardProps) => {
+  const row = payload?.[0]?.payload
+  if (row === undefined) return null
+  const spots = [...row.spots.values()].sort((a, b) => b.tokensPerSecond - a.tokensPerSecond)
+  return (
+    <div className="throughput-card num">
+      <p>
+        {axis} {axisText(axis, row.x)}
+      </p>
+      <table>
+        <tbody>
+          {spots.map((spot) => (
+            <tr key={`${spot.kind} ${arrangementName(spot)}`}>
+              <th scope="row">{arrangementName(spot)}</th>
+              <td>{formatRate(spot.tokensPerSecond)}</td>
+              <td className="quiet">
+                {spot.rows.length > 1 ? spreadText(spot.least, spot.most) : ''}
+                {spot.capacityLimited ? ` pool holds ${formatInt(spot.batch)}` : ''}
+              </td>
+              <td>
+                <SourceBadge source={spotSource(spot, manifest)} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+/** What is known of a published figure, and where it was published. */
+export const PublishedFacts = ({ point }: { readonly point: PublishedPoint }) => {
+  const { model, gpu, world, dcp, comm, kvDtype, context, concurrency, note } = point
+  const setup = [
+    model ?? 'model not stated',
+    gpu ?? 'GPU not stated',
+    ...(world === null ? [] : [`${world} ranks`]),
+    dcp === 1 ? 'without DCP' : `dcp ${dcp}`,
+    ...(comm === null ? [] : [comm]),
+    ...(kvDtype === null ? [] : [kvDtype]),
+    `context ${context === null ? 'not stated' : formatInt(context)}`,
+    `concurrency ${concurrency === null ? 'not stated' : formatInt(concurrency)}`,
+    ...(note === undefined ? [] : [note]),
+  ]
+  return (
+    <div className="throughput-published-facts selectable" data-testid="published-facts">
+      <p>
+        <span className="num">{formatRate(point.value)}</span>{' '}
+        {point.metric === 'gain' ? 'times the rate without DCP' : 'tokens/s'}{' '}
+        <SourceBadge source={point.provenance} />
+      </p>
+      <p>{setup.join(', ')}</p>
+      <p className="quiet">{point.source}</p>
+    </div>
+  )
+}
+
+interface Props {
+  readonly curves: readonly Curve[]
+  readonly axis: Axis
+  readonly marks: ReadonlyMap<string, Mark>
+  readonly manifest: Manifest
+  readonly logarithmic: boolean
+  /** Laid over; none where they are not asked for. */
+  readonly published: readonly PublishedPoint[]
+  /** Place on the axis of the selected cell, and the point that is looked at. */
+  readonly selected: number | null
+  readonly picked: Spot | null
+  readonly onSelect: (x: number) => void
+}
+
+const isDashed = ({ kind }: Curve): boolean => kind !== 'measured'
+
+/** Rates along one axis. What is predicted is dashed; bars are the slowest and the fastest repeat. */
+const CurveChart = ({
+  curves,
+  axis,
+  marks,
+  manifest,
+  logarithmic,
+  published,
+  selected,
+  picked,
+  onSelect,
+}: Props) => {
+  const [hovered, setHovered] = useState<PublishedPoint | null>(null)
+  const rows = rowsOf(curves, axis)
+  const spots = curves.flatMap((curve) => curve.spots)
+  const rates = rateExtent(
+    [...spots.flatMap(({ least, most }) => [least, most]), ...published.map(({ value }) => value)],
+    logarithmic,
+  )
+  const places = placeExtent([...rows.map(({ x }) => x), ...published.map((point) => point[axis] ?? 0)])
+  return (
+    <>
+      <ResponsiveContainer width="100%" height="100%">
+        <LineChart
+          data={rows}
+          margin={{ top: 10, right: 12, bottom: 0, left: 0 }}
+          accessibilityLayer={false}
+          onClick={({ activeLabel }) => {
+            if (activeLabel !== undefined) onSelect(Number(activeLabel))
+          }}
+        >
+          <XAxis
+            dataKey="x"
+            type="number"
+            scale="log"
+            domain={[...places.domain]}
+            ticks={[...places.ticks]}
+            tickFormatter={(x: number) => axisText(axis, x)}
+            padding={{ left: 14, right: 14 }}
+            height={20}
+            tickLine={false}
+            interval="preserveStartEnd"
+          />
+          <YAxis
+            width={60}
+            scale={logarithmic ? 'log' : 'linear'}
+            domain={[...rates.domain]}
+            ticks={[...rates.ticks]}
+            tickFormatter={rates.ticks.every(Number.isInteger) ? formatInt : formatRate}
+            tickLine={false}
+            interval={0}
+          />
+          <Tooltip
+            content={<RateCard axis={axis} manifest={manifest} />}
+            isAnimationActive={false}
+            cursor={{ className: 'chart-cursor' }}
+            wrapperStyle={{ zIndex: 10 }}
+          />
+          {selected === null ? null : <ReferenceLine x={selected} className="chart-selected" />}
+          {curves.map((curve) => {
+            const name = curveName(curve)
+            const mark = marks.get(arrangementName(curve))
+            if (mark === undefined) return null
+            const dashed = isDashed(curve)
+            return (
+              <Line
+                key={name}
+                name={name}
+                dataKey={({ spots }: Row) => spots.get(name)?.tokensPerSecond}
+                className={dashed ? 'curve curve-predicted' : 'curve'}
+                stroke={mark.colour}
+                strokeWidth={mark.name === 'tp' && !dashed ? 2.5 : 1.5}
+                {...(dashed ? { strokeDasharray: '5 4' } : {})}
+                type="linear"
+                connectNulls
+                isAnimationActive={false}
+                activeDot={false}
+                dot={({ cx, cy, payload, key }): ReactElement => {
+                  const spot = (payload as Row).spots.get(name)
+                  return spot === undefined || cx === undefined || cy === undefined ? (
+                    <g key={key} />
+                  ) : (
+                    <MarkShape
+                      key={key}
+                      mark={mark}
+                      x={Number(cx)}
+                      y={Number(cy)}
+                      area={dashed ? PREDICTED_AREA : FULL_AREA}
+                      capped={spot.capacityLimited}
+                      ringed={spot === picked}
+                    />
+                  )
+                }}
+              >
+                {dashed ? null : (
+                  <ErrorBar
+                    dataKey={({ spots }: Row) => {
+                      const spot = spots.get(name)
+                      return spot === undefined || spot.rows.length < 2
+                        ? undefined
+                        : [spot.tokensPerSecond - spot.least, spot.most - spot.tokensPerSecond]
+                    }}
+                    width={4}
+                    stroke={mark.colour}
+                    strokeWidth={1}
+                    isAnimationActive={false}
+                  />
+                )}
+              </Line>
+            )
+          })}
+          {published.map((point) => (
+            <ReferenceDot
+              key={`${point.source} ${point.dcp} ${point[axis]} ${point.value} ${point.note}`}
+              x={point[axis] ?? 0}
+              y={point.value}
+              shape={({ cx = 0, cy = 0 }) => (
+                // biome-ignore lint/a11y/noStaticElementInteractions: the same facts stand in the list of published points
+                <g
+                  transform={`translate(${cx} ${cy})`}
+                  className="published-dot"
+                  data-testid="published-dot"
+                  onMouseEnter={() => setHovered(point)}
+                  onMouseLeave={() => setHovered(null)}
+                >
+                  <circle r={8} className="published-reach" />
+                  <path d={point.dcp === 1 ? 'M-5 0L0 -5L5 0L0 5Z' : 'M-5 -5L5 5M-5 5L5 -5'} />
+                </g>
+              )}
+            />
+          ))}
+        </LineChart>
+      </ResponsiveContainer>
+      {hovered === null ? null : (
+        <div className="throughput-published-card">
+          <PublishedFacts point={hovered} />
+        </div>
+      )}
+    </>
+  )
+}
+
+export default CurveChart

@@ -1,0 +1,66 @@
+import { create } from 'zustand'
+import type { Axis, Facet, Kind } from '../../../app/sweep/spots.ts'
+
+/** Which rates are compared: those measured here, or those predicted for GPUs with a rank each. */
+export type Compared = Exclude<Kind, 'local'>
+
+/** How a person looks at one sweep; kept while other views are shown. */
+export interface Look {
+  /** null: measured, where anything is. */
+  readonly compared: Compared | null
+  readonly facet: Facet | null
+  /** What the curves run along. */
+  readonly axis: Axis
+  /** What is held while they run along the other axis; null: the largest with points. */
+  readonly held: Readonly<Record<Axis, number | null>>
+  /** Name of the arrangement whose point is looked at; null: the best of the cell. */
+  readonly arrangement: string | null
+  /** Names of arrangements that the curves leave out. */
+  readonly hidden: ReadonlySet<string>
+  /** Whether the cost model's curves stand beside the measured ones. */
+  readonly model: boolean
+  readonly published: boolean
+  readonly logarithmic: boolean
+}
+
+export const FIRST_LOOK: Look = {
+  compared: null,
+  facet: null,
+  axis: 'concurrency',
+  held: { context: null, concurrency: null },
+  arrangement: null,
+  hidden: new Set(),
+  model: false,
+  published: false,
+  logarithmic: false,
+}
+
+interface LookStore {
+  readonly run: string | null
+  readonly look: Look
+  readonly change: (run: string, parts: Partial<Look>) => void
+}
+
+const useLookStore = create<LookStore>((set) => ({
+  run: null,
+  look: FIRST_LOOK,
+  change: (run, parts) => set((s) => ({ run, look: { ...(s.run === run ? s.look : FIRST_LOOK), ...parts } })),
+}))
+
+export interface LookControl {
+  readonly look: Look
+  readonly change: (parts: Partial<Look>) => void
+}
+
+/** The look at a sweep: what was kept of it, or the first one. */
+export const useLook = (run: string): LookControl => {
+  const look = useLookStore((s) => (s.run === run ? s.look : FIRST_LOOK))
+  const change = useLookStore((s) => s.change)
+  return { look, change: (parts) => change(run, parts) }
+}
+
+export const toggled = (names: ReadonlySet<string>, name: string): ReadonlySet<string> => {
+  const next = new Set(names)
+  if (!next.delete(name)) next.add(name)
+  return next
+}

@@ -1,0 +1,239 @@
+import { weightBytesOf } from '../../../app/sweep/capacity.ts'
+import { expand, type LeftOut } from '../../../app/sweep/expand.ts'
+import type { MissingPoint, SweepManifest } from '../../../app/sweep/manifest.ts'
+import { publishedGains } from '../../../app/sweep/overlay.ts'
+import { Done } from '../../../app/sweep/plan.ts'
+import type { PointRow } from '../../../app/sweep/point-rows.ts'
+import type { PublishedPoint } from '../../../app/sweep/published.ts'
+import {
+  type Axis,
+  arrangementName,
+  arrangementsOf,
+  cellKey,
+  type Facet,
+  facetsOf,
+  otherAxis,
+  type Spot,
+  sameFacet,
+  spotsOf,
+} from '../../../app/sweep/spots.ts'
+import type { Arrangement, Cell, Group, ModelError, SweepSummary } from '../../../app/sweep/summary.ts'
+import type { Compared, Look } from './look.ts'
+
+/** How far a sweep is, and what it will not have. */
+export interface Progress {
+  readonly points: number
+  /** Those with all their repeats. */
+  readonly measured: number
+  readonly missing: readonly MissingPoint[]
+  /** Combinations that make no run. */
+  readonly leftOut: readonly LeftOut[]
+  /** What capacities are computed from, bytes; weights are of one rank, 0 where they are not known. */
+  readonly memory: { readonly bytes: number; readonly utilisation: number; readonly weightBytes: number }
+}
+
+export const progressOf = (sweep: SweepManifest, rows: readonly PointRow[]): Progress => {
+  const { config, memoryBytes, missing } = sweep
+  const { points, leftOut } = expand(config, sweep)
+  return {
+    points: points.length,
+    measured: new Done(rows).whole(points, config.repeats).length,
+    missing,
+    leftOut,
+    memory: {
+      bytes: config.memory.bytes ?? memoryBytes,
+      utilisation: config.memory.utilisation,
+      weightBytes: weightBytesOf(config.base, config.memory),
+    },
+  }
+}
+
+/** One place of the gain map. */
+export interface Place {
+  readonly context: number
+  readonly concurrency: number
+  /** null: nothing to compare, `why` says why. */
+  readonly cell: Cell | null
+  readonly why: string
+  readonly published: readonly PublishedPoint[]
+}
+
+export interface SweepModel {
+  readonly facets: readonly Facet[]
+  readonly facet: Facet
+  readonly compared: Compared
+  /** Kinds that the facet has points of. */
+  readonly choices: readonly Compared[]
+  /** null: nothing of what is compared is there yet. */
+  readonly group: Group | null
+  /** All points of the facet, of every kind. */
+  readonly spots: readonly Spot[]
+  readonly arrangements: readonly Arrangement[]
+  readonly contexts: readonly number[]
+  readonly concurrencies: readonly number[]
+  /** One row a context, rising. */
+  readonly map: readonly (readonly Place[])[]
+  /** Of what the curves hold. */
+  readonly held: number
+  readonly modelError: ModelError | null
+}
+
+const rising = (values: readonly number[]): number[] => [...new Set(values)].sort((a, b) => a - b)
+
+/** Why a context and concurrency compares nothing: what is missing of it, else that it was not measured yet. */
+const whyNot = (
+  facet: Facet,
+  place: Pick<Place, 'context' | 'concurrency'>,
+  { missing, leftOut }: Progress,
+  modes: readonly string[],
+): string => {
+  const end = cellKey({ ...place, kvDtype: kvTypeOf(facet), qLen: facet.qLen })
+  const found = [...missing, ...leftOut].find(({ key }) => key.endsWith(end))
+  if (found !== undefined) return found.reason
+  return modes.includes('tp') && modes.includes('dcp') ? 'not measured yet' : 'the sweep has one mode only'
+}
+
+const KV_TYPES = ['fp32', 'bf16', 'fp8', 'fp8_ds_mla'] as const
+
+const kvTypeOf = ({ kvDtype }: Facet): (typeof KV_TYPES)[number] =>
+  KV_TYPES.find((known) => known === kvDtype) ?? 'bf16'
+
+const chosenFacet = (facets: readonly Facet[], wanted: Facet | null): Facet | undefined =>
+  (wanted === null ? undefined : facets.find((facet) => sameFacet(facet, wanted))) ?? facets[0]
+
+/** Kinds of points that can be compared, measured first. */
+const choicesOf = (spots: readonly Spot[]): Compared[] =>
+  (['measured', 'gpus'] as const).filter((kind) => spots.some((spot) => spot.kind === kind))
+
+/** The value that curves hold: the wanted, else the largest where something is compared, else where something is. */
+const heldOf = (
+  holds: Axis,
+  values: readonly number[],
+  wanted: number | null,
+  cells: readonly Cell[],
+  spots: readonly Spot[],
+): number => {
+  if (wanted !== null && values.includes(wanted)) return wanted
+  const largest = (places: readonly Readonly<Record<Axis, number>>[]): number | undefined =>
+    rising(places.map((place) => place[holds])).at(-1)
+  return largest(cells) ?? largest(spots) ?? values.at(-1) ?? 0
+}
+
+export interface ModelInput {
+  readonly sweep: SweepManifest
+  readonly rows: readonly PointRow[]
+  readonly summary: SweepSummary
+  readonly progress: Progress
+  readonly look: Look
+  /** The selected cell; null where none is. */
+  readonly selected: Readonly<Record<Axis, number | null>>
+}
+
+/** What the view shows; null before the first row. */
+export const modelOf = ({
+  sweep,
+  rows,
+  summary,
+  progress,
+  look,
+  selected,
+}: ModelInput): SweepModel | null => {
+  const facets = facetsOf(rows)
+  const facet = chosenFacet(facets, look.facet)
+  if (facet === undefined) return null
+  const spots = spotsOf(rows, facet)
+  const choices = choicesOf(spots)
+  const wanted = look.compared ?? 'measured'
+  const compared = choices.includes(wanted) ? wanted : (choices[0] ?? 'measured')
+  const group =
+    summary.groups.find((one) => sameFacet(one, facet) && one.predicted === (compared === 'gpus')) ?? null
+  const { config } = sweep
+  const contexts = rising([...config.context, ...spots.map((spot) => spot.context)])
+  const concurrencies = rising([...config.concurrency, ...spots.map((spot) => spot.concurrency)])
+  const holds = otherAxis(look.axis)
+  return {
+    facets,
+    facet,
+    compared,
+    choices,
+    group,
+    spots,
+    arrangements: arrangementsOf(spots),
+    contexts,
+    concurrencies,
+    map: contexts.map((context) =>
+      concurrencies.map((concurrency): Place => {
+        const place = { context, concurrency }
+        const cell = group?.cells.find((c) => c.context === context && c.concurrency === concurrency) ?? null
+        return {
+          ...place,
+          cell,
+          why: cell === null ? whyNot(facet, place, progress, config.mode) : '',
+          published: look.published ? publishedGains(context, concurrency) : [],
+        }
+      }),
+    ),
+    held: heldOf(
+      holds,
+      holds === 'context' ? contexts : concurrencies,
+      selected[holds] ?? look.held[holds],
+      group?.cells ?? [],
+      spots.filter(({ kind }) => kind === compared),
+    ),
+    modelError: summary.modelError,
+  }
+}
+
+/** The points of one cell by arrangement, the baseline first, each with what is predicted of it here. */
+export interface CellRow {
+  readonly spot: Spot
+  /** For the device that measures, beside a measurement. */
+  readonly predicted: Spot | null
+  /** Rate over that of the baseline; null of the baseline and without one. */
+  readonly gain: number | null
+}
+
+export const cellRows = (
+  { spots, arrangements, compared }: Pick<SweepModel, 'spots' | 'arrangements' | 'compared'>,
+  context: number,
+  concurrency: number,
+): CellRow[] => {
+  const here = spots.filter((spot) => spot.context === context && spot.concurrency === concurrency)
+  const find = (name: string, kind: Spot['kind']): Spot | null =>
+    here.find((spot) => spot.kind === kind && arrangementName(spot) === name) ?? null
+  const baseline = find('tp', compared)
+  return arrangements.flatMap((arrangement): CellRow[] => {
+    const name = arrangementName(arrangement)
+    const spot = find(name, compared)
+    if (spot === null) return []
+    return [
+      {
+        spot,
+        predicted: compared === 'measured' ? find(name, 'local') : null,
+        gain: baseline === null || name === 'tp' ? null : spot.tokensPerSecond / baseline.tokensPerSecond,
+      },
+    ]
+  })
+}
+
+/** The picked arrangement of a cell: the wanted one where it is there, else the best, else the first. */
+export const pickedRow = (
+  rows: readonly CellRow[],
+  wanted: string | null,
+  cell: Cell | null,
+): CellRow | null => {
+  const named = (name: string): CellRow | undefined => rows.find(({ spot }) => arrangementName(spot) === name)
+  return (
+    (wanted === null ? undefined : named(wanted)) ??
+    (cell === null ? undefined : named(arrangementName(cell.verdict === 'tp' ? cell.tp : cell.best))) ??
+    rows[0] ??
+    null
+  )
+}
+
+/** The value `by` places further along, kept within; the first where nothing is selected. */
+export const moved = (values: readonly number[], from: number | null, by: number): number | null => {
+  const at = from === null ? -1 : values.indexOf(from)
+  if (at < 0) return values[0] ?? null
+  return values[Math.min(values.length - 1, Math.max(0, at + by))] ?? null
+}

@@ -1,0 +1,97 @@
+import type { Limit } from '../../../app/sweep/cost.ts'
+import { type Axis, arrangementName } from '../../../app/sweep/spots.ts'
+import type { Cell, Frontier, Group, ModelError, Regime } from '../../../app/sweep/summary.ts'
+import { formatFloat, formatInt, formatRate } from '../../drawing/format.ts'
+
+const K = 1024
+
+/** Tokens as contexts are named: `4K`, `1M`, `1 000`. */
+export const tokensText = (tokens: number): string => {
+  if (tokens >= K * K && tokens % (K * K) === 0) return `${tokens / (K * K)}M`
+  return tokens >= K && tokens % K === 0 ? `${tokens / K}K` : formatInt(tokens)
+}
+
+export const axisText = (axis: Axis, value: number): string =>
+  axis === 'context' ? tokensText(value) : formatInt(value)
+
+/** A ratio as a difference: `+38%`, `−4.2%`. */
+export const gainText = (ratio: number): string => {
+  const percent = (ratio - 1) * 100
+  const text = formatFloat(percent, Math.abs(percent) < 9.95 ? 1 : 0)
+  return `${percent > 0 ? '+' : ''}${text}%`
+}
+
+export const VERDICT_WORDS: Readonly<Record<Cell['verdict'], string>> = {
+  dcp: 'dcp pays',
+  tp: 'tp is faster',
+  'not significant': 'not significant',
+}
+
+export const LIMIT_WORDS: Readonly<Record<Limit, string>> = {
+  hbm: 'memory bandwidth',
+  matrix: 'matrix units',
+  transport: 'transport',
+  launch: 'launches',
+}
+
+/** The best arrangement of a cell, and whether it is the only one. */
+export const bestText = ({ best, bestIsClear }: Cell): string =>
+  `${arrangementName(best)}${bestIsClear ? '' : ' or another'}`
+
+/** `+38% (+35% to +41%)`: the gain with its interval, where there is one. */
+export const intervalText = ({ gain, interval }: Cell): string =>
+  interval === null
+    ? gainText(gain)
+    : `${gainText(gain)} (95%: ${gainText(interval[0])} to ${gainText(interval[1])})`
+
+/** From where DCP pays, `along` an axis. */
+export const paysText = (along: Axis, { from, unclear }: Frontier): string => {
+  if (from !== null) return `pays from ${along} ${axisText(along, from)} on`
+  return unclear ? `pays at no ${along}; in part not significant` : `pays at no ${along}`
+}
+
+export const winnersText = ({ best, cells }: Pick<Group, 'best' | 'cells'>): string =>
+  best.length === 0
+    ? 'tp everywhere, or no significant difference'
+    : best.map((one) => `${arrangementName(one)} in ${one.cells} of ${cells.length}`).join(', ')
+
+const rangeText = (axis: Axis, [least, most]: readonly [number, number]): string =>
+  least === most ? axisText(axis, least) : `${axisText(axis, least)} to ${axisText(axis, most)}`
+
+export const regimeText = ({ limit, points, contexts, concurrencies }: Regime): string =>
+  `${LIMIT_WORDS[limit]} in ${formatInt(points)} ${points === 1 ? 'point' : 'points'}: context ` +
+  `${rangeText('context', contexts)}, concurrency ${rangeText('concurrency', concurrencies)}`
+
+export const errorText = ({ points, median, p90 }: ModelError): string =>
+  `predicted over measured step: median ${formatFloat(median, 2)}; 90% of ${formatInt(points)} ` +
+  `${points === 1 ? 'point' : 'points'} within a factor of ${formatFloat(p90, 2)}`
+
+export interface Reason {
+  readonly reason: string
+  readonly keys: readonly [string, ...string[]]
+}
+
+/** Points without a measurement by why that is, in the order in which the reasons come up. */
+export const reasonsOf = (points: readonly { readonly key: string; readonly reason: string }[]): Reason[] => {
+  const found = new Map<string, [string, ...string[]]>()
+  for (const { key, reason } of points) {
+    const keys = found.get(reason)
+    if (keys === undefined) found.set(reason, [key])
+    else keys.push(key)
+  }
+  return [...found].map(([reason, keys]) => ({ reason, keys }))
+}
+
+export const reasonText = ({ reason, keys }: Reason): string =>
+  `${keys.length === 1 ? keys[0] : `${formatInt(keys.length)} points, the first ${keys[0]}`}: ${reason}`
+
+/** Slowest and fastest of several repeats. */
+export const spreadText = (least: number, most: number): string =>
+  `${formatRate(least)} to ${formatRate(most)}`
+
+/** A name as it can be copied into a shell. */
+const shellWord = (text: string): string =>
+  /^[\w.:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+
+/** What goes on with a sweep, from the folder that its bundle lies in. */
+export const goOnCommand = (name: string): string => `dcpscope sweep --out ${shellWord(`${name}.dcp`)}`
