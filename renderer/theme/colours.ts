@@ -137,7 +137,7 @@ export const divergingInk = (x: number, theme: Theme): string => inkOn(diverging
  * Hues of the sizes of a sweep, smallest first: the first three stay at least 0.1 apart in OKLab for protanopes,
  * deuteranopes and tritanopes as well. Shapes tell all of them apart.
  */
-const SIZE_HUES = [240, 105, 0, 165, 310, 45] as const
+const SIZE_HUES = [240, 100, 355, 165, 310, 45] as const
 
 export const SIZE_COLOURS = SIZE_HUES.length
 

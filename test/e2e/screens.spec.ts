@@ -10,7 +10,7 @@ const SIZES = [
   [2560, 1440],
 ] as const
 const THEMES = ['dark', 'light'] as const
-const VIEWS: readonly ViewName[] = ['run', 'timeline', 'ownership', 'merge']
+const VIEWS: readonly ViewName[] = ['run', 'timeline', 'ownership', 'merge', 'throughput']
 
 /** Clicks through the choices of the theme: system, light, dark. */
 const chooseTheme = async (page: Page, theme: string): Promise<void> => {

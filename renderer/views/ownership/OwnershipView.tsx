@@ -22,10 +22,11 @@ export const OwnershipView = () => {
   const layout = shown.source.ok ? shown.source.layout : null
   const token = useSelection((s) => s.token)
   const viewport = useViewport(layout === null ? 0 : extentOf(layout.len, layout))
-  useOwnershipInspector(layout, shown, token)
   const isSweep = useSession((s) => s.openRun?.manifest.sweep !== undefined)
   const { followRun, setFollowRun } = useCalculator()
-  if (isSweep && followRun)
+  const nothing = isSweep && followRun
+  useOwnershipInspector(nothing ? null : layout, shown, token)
+  if (nothing)
     return (
       <NothingOfSweep lacks="no tokens">
         <button

@@ -11,7 +11,7 @@ import {
   YAxis,
 } from 'recharts'
 import type { PublishedPoint } from '../../../app/sweep/published.ts'
-import { type Axis, arrangementName, type Curve, type Spot } from '../../../app/sweep/spots.ts'
+import { type Axis, arrangementName, type Curve, KINDS, type Spot } from '../../../app/sweep/spots.ts'
 import type { Manifest } from '../../../app/trace/manifest.ts'
 import { SourceBadge } from '../../controls/SourceBadge.tsx'
 import { formatInt, formatRate } from '../../drawing/format.ts'
@@ -49,11 +49,13 @@ interface CardProps {
   readonly manifest: Manifest
 }
 
-/** Every rate at one place of the axis, fastest first. */
+/** Every rate at one place of the axis: measured before predicted, fastest first. */
 const RateCard = ({ payload, axis, manifest }: CardProps) => {
   const row = payload?.[0]?.payload
   if (row === undefined) return null
-  const spots = [...row.spots.values()].sort((a, b) => b.tokensPerSecond - a.tokensPerSecond)
+  const spots = [...row.spots.values()].sort(
+    (a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind) || b.tokensPerSecond - a.tokensPerSecond,
+  )
   return (
     <div className="throughput-card num">
       <p>

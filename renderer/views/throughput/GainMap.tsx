@@ -77,7 +77,7 @@ const MapCell = ({ place, source, selected, onSelect }: CellProps) => {
         )}
         {published.length === 0 ? null : (
           <span className="map-published" title={published.map(({ source: from }) => from).join('\n')}>
-            published {published.map(({ value }) => gainText(value)).join(', ')}
+            publ. {published.map(({ value }) => gainText(value)).join(', ')}
           </span>
         )}
       </button>

@@ -120,20 +120,21 @@ export const Summary = ({ group, source, modelError }: Props) => (
         Nothing to compare yet: no context and concurrency has the TP baseline and a DCP point.
       </p>
     ) : (
-      <div className="summary-columns">
-        <div>
-          <h4>By context</h4>
-          <Pays held="context" frontiers={group.byContext} />
+      <>
+        <p>
+          <span className="summary-at">Best:</span> <span data-testid="sweep-best">{winnersText(group)}</span>
+        </p>
+        <div className="summary-columns">
+          <div>
+            <h4>By context</h4>
+            <Pays held="context" frontiers={group.byContext} />
+          </div>
+          <div>
+            <h4>By concurrency</h4>
+            <Pays held="concurrency" frontiers={group.byConcurrency} />
+          </div>
         </div>
-        <div>
-          <h4>By concurrency</h4>
-          <Pays held="concurrency" frontiers={group.byConcurrency} />
-        </div>
-        <div>
-          <h4>Best size and transport</h4>
-          <p data-testid="sweep-best">{winnersText(group)}</p>
-        </div>
-      </div>
+      </>
     )}
     {group === null || group.regimes.length === 0 ? null : (
       <div>

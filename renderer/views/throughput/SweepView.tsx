@@ -106,9 +106,11 @@ export const SweepView = ({ run, sweep }: Props) => {
                   {model.compared === 'measured'
                     ? 'bars: slowest and fastest repeat'
                     : 'all of it predicted by the cost model'}
-                  {published.length > 0
-                    ? '; crosses and diamonds: published by others, sources on hover'
-                    : ''}
+                  {!look.published
+                    ? ''
+                    : published.length === 0
+                      ? '; nothing published has a place here'
+                      : '; crosses and diamonds: published by others with and without DCP, sources on hover'}
                 </span>
               </h3>
               <Legend

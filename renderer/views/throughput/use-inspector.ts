@@ -15,7 +15,10 @@ const exactMs = (label: string, value: number, source: string | undefined, note?
 })
 
 /** Everything that is known of one point. */
-export const pointRows = ({ spot, predicted, gain }: CellRow, manifest: Manifest): InspectorRow[] => {
+export const pointRows = (
+  { spot, predicted, gain }: CellRow,
+  manifest: Pick<Manifest, 'emulated'>,
+): InspectorRow[] => {
   const source = spotSource(spot, manifest)
   const rate = (label: string, value: number): InspectorRow => ({
     label,

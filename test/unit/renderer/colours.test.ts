@@ -1,12 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { STAGES } from '../../../app/trace/stages.ts'
 import {
+  baselineColour,
   divergingColour,
+  divergingInk,
   RANK_COLOURS,
   rankColour,
   rankInk,
   rankPattern,
+  SIZE_COLOURS,
   sequentialColour,
+  sizeColour,
   stageColour,
   stageHatched,
   stageInk,
@@ -104,6 +108,43 @@ describe.each(THEMES)('rank colours of the %s theme', (theme) => {
       expect(contrast(rankInk(rank, theme), rankColour(rank, theme))).toBeGreaterThanOrEqual(4.5)
       expect(contrast(BACKGROUND[theme], rankColour(rank, theme))).toBeGreaterThanOrEqual(3)
     }
+  })
+})
+
+describe.each(THEMES)('colours of arrangements in the %s theme', (theme) => {
+  const sizes = Array.from({ length: SIZE_COLOURS }, (_, size) => size)
+
+  test('tell the first three sizes apart in every colour vision, and transports of one size', () => {
+    for (const [vision, matrix] of Object.entries(VISION)) {
+      for (const [a, b] of [
+        [0, 1],
+        [1, 2],
+        [0, 2],
+      ] as const)
+        expect(distance(matrix, sizeColour(a, 0, theme), sizeColour(b, 0, theme)), vision).toBeGreaterThan(
+          0.1,
+        )
+      for (const size of sizes)
+        expect(
+          distance(matrix, sizeColour(size, 0, theme), sizeColour(size, 1, theme)),
+          vision,
+        ).toBeGreaterThan(0.1)
+    }
+  })
+
+  test('stand out from the background', () => {
+    for (const colour of [
+      baselineColour(theme),
+      ...sizes.flatMap((size) => [0, 1, 2].map((t) => sizeColour(size, t, theme))),
+    ])
+      expect(contrast(BACKGROUND[theme], colour), colour).toBeGreaterThanOrEqual(2.5)
+  })
+
+  test('of gains carry readable text', () => {
+    for (const x of [-1, -0.5, -0.25, 0.25, 0.5, 1])
+      expect(contrast(divergingInk(x, theme), divergingColour(x, theme)), String(x)).toBeGreaterThanOrEqual(
+        4.5,
+      )
   })
 })
 

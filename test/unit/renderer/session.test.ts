@@ -1,10 +1,12 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { RunInfo } from '../../../app/protocol/store.ts'
 import { parseRunConfig } from '../../../app/run/parse.ts'
+import { parseSweepConfig } from '../../../app/sweep/parse.ts'
 
 const { request } = vi.hoisted(() => ({ request: vi.fn() }))
 vi.mock('../../../renderer/state/store-client.ts', () => ({ request }))
 const { useSession } = await import('../../../renderer/state/session.ts')
+const { useView } = await import('../../../renderer/state/view.ts')
 const { useMessages } = await import('../../../renderer/state/messages.ts')
 
 const infoOf = (id: string, steps: number): RunInfo => {
@@ -41,6 +43,30 @@ const question = () => {
 
 beforeEach(() => {
   useSession.getState().closeRun()
+})
+
+describe('a sweep that is opened', () => {
+  it('is shown where its points are, and left when a person goes elsewhere', async () => {
+    const run = infoOf('sweep', 0)
+    const parsed = parseSweepConfig({}, 'tiny')
+    if (!parsed.ok) throw new Error('the preset is refused')
+    const rates = { attention: {}, stages: {}, shared: true }
+    const sweep = { config: parsed.config, device: 'cpu' as const, memoryBytes: 1e9, rates, missing: [] }
+    request.mockResolvedValue({ ...run, manifest: { ...run.manifest, sweep } })
+    useView.getState().show('run')
+    await useSession.getState().openRunById('sweep')
+    expect(useView.getState().view).toBe('throughput')
+    useView.getState().show('timeline')
+    await useSession.getState().openRunById('sweep')
+    expect(useView.getState().view).toBe('timeline')
+  })
+
+  it('is not what a run is', async () => {
+    request.mockResolvedValue(infoOf('plain', 3))
+    useView.getState().show('merge')
+    await useSession.getState().openRunById('plain')
+    expect(useView.getState().view).toBe('merge')
+  })
 })
 
 describe('what is said', () => {

@@ -11,10 +11,12 @@ import {
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { storeMethods } from '../../../app/protocol/store.ts'
 import { parseSweepConfig } from '../../../app/sweep/parse.ts'
 import { FORMAT_VERSION, type Manifest } from '../../../app/trace/manifest.ts'
 import { readManifest, writeManifest } from '../../../main/store/manifest-file.ts'
 import { bundleTitle } from '../../../main/store/run-title.ts'
+import { Store } from '../../../main/store/store.ts'
 import { readPoints, SweepBundle } from '../../../main/store/sweep-bundle.ts'
 import { RATES, row } from '../sweep/sample.ts'
 import { type Scratch, scratchFolder } from './sample.ts'
@@ -62,6 +64,35 @@ describe('the bundle of a sweep', () => {
     expect(readManifest(folder)).toMatchObject({ status: 'complete' })
     expect(readManifest(folder).writer).toBeUndefined()
     expect(readdirSync(folder).sort()).toEqual(['points', 'run.json'])
+  })
+
+  it('gives its points to a window in order, a page at a time and what came since', async () => {
+    const rows = Array.from({ length: 5 }, (_, repeat) => row({ repeat, tokensPerSecond: 10 + repeat }))
+    const predicted = row({ provenance: 'predicted', repeat: -1, layersMeasured: -1, stepMsP95: Number.NaN })
+    const begun = await SweepBundle.begin(folder, manifest())
+    begun.add(rows.slice(0, 3))
+    await begun.end('stopped')
+    const store = new Store()
+    try {
+      const opened = await store.handle({ type: 'open', seq: 1, folder })
+      if (opened?.type !== 'opened') throw new Error('the bundle was refused')
+      const { run } = opened
+      const page = (from: number, max: number) => store.request('points', { run, from, max })
+      expect(await page(0, 2)).toEqual(rows.slice(0, 2))
+      expect(await page(2, 2)).toEqual(rows.slice(2, 3))
+      expect(await page(3, 2)).toEqual([])
+      const again = await SweepBundle.resume(folder)
+      again.add([...rows.slice(3), predicted])
+      await again.end('complete')
+      const more = await page(3, 10)
+      expect(more).toEqual([...rows.slice(3), predicted])
+      // What a window checks answers by.
+      expect(storeMethods.points.result.parse(more)).toEqual(more)
+      await expect(page(-1, 2)).rejects.toThrow(/^points: from: /)
+      await expect(page(0, 10_001)).rejects.toThrow(/^points: max: /)
+    } finally {
+      await store.close()
+    }
   })
 
   it('is on disk a second later, without an end', async () => {
