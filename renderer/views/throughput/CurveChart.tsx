@@ -16,6 +16,7 @@ import type { Manifest } from '../../../app/trace/manifest.ts'
 import { SourceBadge } from '../../controls/SourceBadge.tsx'
 import { formatInt, formatRate } from '../../drawing/format.ts'
 import { type Mark, MarkShape } from './marks.tsx'
+import { PublishedFacts, publishedName } from './Published.tsx'
 import { placeExtent, rateExtent } from './scale.ts'
 import { spotSource } from './source.ts'
 import { axisText, spreadText } from './words.ts'
@@ -78,33 +79,6 @@ const RateCard = ({ payload, axis, manifest }: CardProps) => {
           ))}
         </tbody>
       </table>
-    </div>
-  )
-}
-
-/** What is known of a published figure, and where it was published. */
-export const PublishedFacts = ({ point }: { readonly point: PublishedPoint }) => {
-  const { model, gpu, world, dcp, comm, kvDtype, context, concurrency, note } = point
-  const setup = [
-    model ?? 'model not stated',
-    gpu ?? 'GPU not stated',
-    ...(world === null ? [] : [`${world} ranks`]),
-    dcp === 1 ? 'without DCP' : `dcp ${dcp}`,
-    ...(comm === null ? [] : [comm]),
-    ...(kvDtype === null ? [] : [kvDtype]),
-    `context ${context === null ? 'not stated' : formatInt(context)}`,
-    `concurrency ${concurrency === null ? 'not stated' : formatInt(concurrency)}`,
-    ...(note === undefined ? [] : [note]),
-  ]
-  return (
-    <div className="throughput-published-facts selectable" data-testid="published-facts">
-      <p>
-        <span className="num">{formatRate(point.value)}</span>{' '}
-        {point.metric === 'gain' ? 'times the rate without DCP' : 'tokens/s'}{' '}
-        <SourceBadge source={point.provenance} />
-      </p>
-      <p>{setup.join(', ')}</p>
-      <p className="quiet">{point.source}</p>
     </div>
   )
 }
@@ -238,11 +212,11 @@ const CurveChart = ({
           })}
           {published.map((point) => (
             <ReferenceDot
-              key={`${point.source} ${point.dcp} ${point[axis]} ${point.value} ${point.note}`}
+              key={publishedName(point)}
               x={point[axis] ?? 0}
               y={point.value}
               shape={({ cx = 0, cy = 0 }) => (
-                // biome-ignore lint/a11y/noStaticElementInteractions: the same facts stand in the list of published points
+                // biome-ignore lint/a11y/noStaticElementInteractions: the list of published figures says the same
                 <g
                   transform={`translate(${cx} ${cy})`}
                   className="published-dot"
@@ -258,9 +232,13 @@ const CurveChart = ({
           ))}
         </LineChart>
       </ResponsiveContainer>
-      {hovered === null ? null : (
-        <div className="throughput-published-card">
-          <PublishedFacts point={hovered} />
+      {hovered === null || !published.includes(hovered) ? null : (
+        <div className="throughput-published-card" data-testid="published-card">
+          {published
+            .filter((point) => point[axis] === hovered[axis])
+            .map((point) => (
+              <PublishedFacts key={publishedName(point)} point={point} />
+            ))}
         </div>
       )}
     </>

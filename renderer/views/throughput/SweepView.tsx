@@ -13,6 +13,7 @@ import { Legend } from './Legend.tsx'
 import { toggled, useLook } from './look.ts'
 import { marksOf } from './marks.tsx'
 import { cellRows, modelOf, pickedRow, progressOf } from './model.ts'
+import { PublishedList } from './Published.tsx'
 import { ProgressNote, Summary } from './Summary.tsx'
 import { groupSource } from './source.ts'
 import { Toolbar } from './Toolbar.tsx'
@@ -73,7 +74,7 @@ export const SweepView = ({ run, sweep }: Props) => {
   const marks = marksOf(model.arrangements, theme)
   const along = axis === 'context' ? model.contexts : model.concurrencies
   const published = look.published ? publishedRates(axis, model.held, along[0] ?? 0, along.at(-1) ?? 0) : []
-  const gains = model.map.flat().reduce((sum, one) => sum + one.published.length, 0)
+  const gains = model.map.flat().flatMap((one) => one.published)
   const source = model.group === null ? undefined : groupSource(model.group, manifest)
   const hold = (value: number): void => {
     change({ held: { ...look.held, [holds]: value } })
@@ -86,7 +87,7 @@ export const SweepView = ({ run, sweep }: Props) => {
       <Toolbar
         model={model}
         control={control}
-        published={published.length + gains}
+        published={published.length + gains.length}
         onHold={hold}
         onReload={points.reload}
       />
@@ -166,6 +167,7 @@ export const SweepView = ({ run, sweep }: Props) => {
             />
             <Summary group={model.group} source={source} modelError={model.modelError} />
             <ProgressNote run={run} progress={progress} />
+            {look.published ? <PublishedList points={[...published, ...gains]} /> : null}
           </div>
         </div>
       </div>

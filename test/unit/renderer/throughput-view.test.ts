@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { PointRow } from '../../../app/sweep/point-rows.ts'
+import { PUBLISHED } from '../../../app/sweep/published.ts'
 import { arrangementName, spotsOf } from '../../../app/sweep/spots.ts'
 import { summarise } from '../../../app/sweep/summary.ts'
 import type { Manifest } from '../../../app/trace/manifest.ts'
@@ -13,6 +14,7 @@ import {
   progressOf,
   type SweepModel,
 } from '../../../renderer/views/throughput/model.ts'
+import { publishedName } from '../../../renderer/views/throughput/Published.tsx'
 import { placeExtent, rateExtent } from '../../../renderer/views/throughput/scale.ts'
 import { groupSource, spotSource } from '../../../renderer/views/throughput/source.ts'
 import { pointRows } from '../../../renderer/views/throughput/use-inspector.ts'
@@ -327,6 +329,10 @@ describe('words', () => {
 it('moving stays within the values, and begins at the first', () => {
   expect([moved([1, 4, 16], 4, 1), moved([1, 4, 16], 16, 1), moved([1, 4, 16], 1, -1)]).toEqual([16, 16, 1])
   expect([moved([1, 4], null, 1), moved([], null, 1)]).toEqual([1, null])
+})
+
+it('published figures have a name each', () => {
+  expect(new Set(PUBLISHED.map(publishedName)).size).toBe(PUBLISHED.length)
 })
 
 it('a curve that is left out comes back', () => {
