@@ -1,6 +1,7 @@
 import { PROVENANCES, type Provenance } from '../trace/stages.ts'
 import type { Limit } from './cost.ts'
 import { type PointPlace, pointKey } from './expand.ts'
+import { grouped, type Some } from './grouped.ts'
 import type { PointRow } from './point-rows.ts'
 import { mean, median } from './statistics.ts'
 import type { Arrangement } from './summary.ts'
@@ -86,7 +87,7 @@ export const facetsOf = (rows: readonly PointRow[]): Facet[] => {
   return facets
 }
 
-const spotOf = (rows: readonly [PointRow, ...PointRow[]]): Spot => {
+const spotOf = (rows: Readonly<Some<PointRow>>): Spot => {
   const [first] = rows
   const rates = rows.map((row) => row.tokensPerSecond)
   const middle = (of: (row: PointRow) => number): number => median(rows.map(of))
@@ -117,15 +118,10 @@ const spotOf = (rows: readonly [PointRow, ...PointRow[]]): Spot => {
 
 /** The points of one facet. What others published is no point of a sweep. */
 export const spotsOf = (rows: readonly PointRow[], facet: Facet): Spot[] => {
-  const groups = new Map<string, [PointRow, ...PointRow[]]>()
-  for (const row of rows) {
-    if (row.provenance === 'published' || row.provenance === 'imported' || !sameFacet(facet, row)) continue
-    const name = `${row.key} ${kindOf(row)}`
-    const group = groups.get(name)
-    if (group === undefined) groups.set(name, [row])
-    else group.push(row)
-  }
-  return [...groups.values()].map(spotOf)
+  const own = rows.filter(
+    (row) => row.provenance !== 'published' && row.provenance !== 'imported' && sameFacet(facet, row),
+  )
+  return [...grouped(own, (row) => `${row.key} ${kindOf(row)}`).values()].map(spotOf)
 }
 
 /** The baseline first, then by size and transport. */

@@ -5,16 +5,7 @@ import { SourceBadge } from '../../controls/SourceBadge.tsx'
 import { formatBytes, formatInt, formatPercent } from '../../drawing/format.ts'
 import { CopyButton } from '../../shell/CopyButton.tsx'
 import type { Progress } from './model.ts'
-import {
-  axisText,
-  errorText,
-  goOnCommand,
-  paysText,
-  reasonsOf,
-  reasonText,
-  regimeText,
-  winnersText,
-} from './words.ts'
+import { axisText, errorText, goOnCommand, paysText, reasonLines, regimeText, winnersText } from './words.ts'
 
 /** From where DCP pays, one line a value of the held axis. */
 const Pays = ({ held, frontiers }: { readonly held: Axis; readonly frontiers: readonly Frontier[] }) => (
@@ -48,9 +39,9 @@ const Reasons = ({
   readonly points: readonly { readonly key: string; readonly reason: string }[]
 }) => (
   <>
-    {reasonsOf(points).map((reason) => (
-      <p key={reason.reason} className="selectable" title={reason.keys.join('\n')}>
-        <span className="summary-at">{word}</span> {reasonText(reason)}
+    {reasonLines(points).map(({ text, keys }) => (
+      <p key={text} className="selectable" title={keys.join('\n')}>
+        <span className="summary-at">{word}</span> {text}
       </p>
     ))}
   </>
@@ -58,11 +49,11 @@ const Reasons = ({
 
 /** How far the sweep is, what it lacks, and how to go on with it. */
 export const ProgressNote = ({ run, progress }: { readonly run: RunInfo; readonly progress: Progress }) => {
-  const { points, measured, missing, leftOut, memory } = progress
+  const { points, measured, missing, leftOut, unpredicted, memory } = progress
   const { manifest } = run
   const held = missing.filter(({ why }) => why === 'memory')
   const failed = missing.filter(({ why }) => why === 'failed')
-  const open = points - measured - held.length
+  const goesOn = manifest.status !== 'complete' || failed.length > 0
   const command = goOnCommand(manifest.name)
   return (
     <section className="throughput-part" aria-label="Completeness">
@@ -80,12 +71,19 @@ export const ProgressNote = ({ run, progress }: { readonly run: RunInfo; readonl
       <Reasons word="not held:" points={held} />
       <Reasons word="failed:" points={failed} />
       <Reasons word="left out:" points={leftOut} />
+      {unpredicted === 0 ? null : (
+        <p>
+          <span className="summary-at">unpredicted:</span> {formatInt(unpredicted)} of {formatInt(points)}{' '}
+          points; runs that tell the rates failed, which only a new sweep makes again
+        </p>
+      )}
       {manifest.status === 'running' ? (
         <p>The sweep is being measured; what is new is read every two seconds.</p>
-      ) : open > 0 ? (
+      ) : goesOn ? (
         <div className="throughput-go-on">
           <p>
-            Not complete. It goes on, in the folder of its bundle, with
+            {failed.length > 0 ? 'What failed is tried again' : 'Not complete. It goes on'}, in the folder of
+            its bundle, with
             <code className="selectable" data-testid="go-on">
               {command}
             </code>

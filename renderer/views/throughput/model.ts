@@ -4,6 +4,7 @@ import type { MissingPoint, SweepManifest } from '../../../app/sweep/manifest.ts
 import { publishedGains } from '../../../app/sweep/overlay.ts'
 import { Done } from '../../../app/sweep/plan.ts'
 import type { PointRow } from '../../../app/sweep/point-rows.ts'
+import { predictionsOf } from '../../../app/sweep/predictions.ts'
 import type { PublishedPoint } from '../../../app/sweep/published.ts'
 import {
   type Axis,
@@ -28,18 +29,21 @@ export interface Progress {
   readonly missing: readonly MissingPoint[]
   /** Combinations that make no run. */
   readonly leftOut: readonly LeftOut[]
+  /** Points that the cost model says nothing of. */
+  readonly unpredicted: number
   /** What capacities are computed from, bytes; weights are of one rank, 0 where they are not known. */
   readonly memory: { readonly bytes: number; readonly utilisation: number; readonly weightBytes: number }
 }
 
 export const progressOf = (sweep: SweepManifest, rows: readonly PointRow[]): Progress => {
-  const { config, memoryBytes, missing } = sweep
+  const { config, memoryBytes, missing, rates } = sweep
   const { points, leftOut } = expand(config, sweep)
   return {
     points: points.length,
     measured: new Done(rows).whole(points, config.repeats).length,
     missing,
     leftOut,
+    unpredicted: points.length - predictionsOf(points, rates).size,
     memory: {
       bytes: config.memory.bytes ?? memoryBytes,
       utilisation: config.memory.utilisation,

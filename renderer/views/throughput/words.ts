@@ -1,4 +1,5 @@
 import type { Limit } from '../../../app/sweep/cost.ts'
+import { grouped } from '../../../app/sweep/grouped.ts'
 import { type Axis, arrangementName } from '../../../app/sweep/spots.ts'
 import type { Cell, Frontier, Group, ModelError, Regime } from '../../../app/sweep/summary.ts'
 import { formatFloat, formatInt, formatRate } from '../../drawing/format.ts'
@@ -44,9 +45,11 @@ export const intervalText = ({ gain, interval }: Cell): string =>
     ? gainText(gain)
     : `${gainText(gain)} (95%: ${gainText(interval[0])} to ${gainText(interval[1])})`
 
-/** From where DCP pays, `along` an axis. */
-export const paysText = (along: Axis, { from, unclear }: Frontier): string => {
+/** From where DCP pays, `along` an axis, or else where it does. */
+export const paysText = (along: Axis, { from, pays, unclear }: Frontier): string => {
   if (from !== null) return `pays from ${along} ${axisText(along, from)} on`
+  if (pays.length > 0)
+    return `pays at ${along} ${pays.map((value) => axisText(along, value)).join(', ')}, not up to the largest`
   return unclear ? `pays at no ${along}; in part not significant` : `pays at no ${along}`
 }
 
@@ -66,24 +69,14 @@ export const errorText = ({ points, median, p90 }: ModelError): string =>
   `predicted over measured step: median ${formatFloat(median, 2)}; 90% of ${formatInt(points)} ` +
   `${points === 1 ? 'point' : 'points'} within a factor of ${formatFloat(p90, 2)}`
 
-export interface Reason {
-  readonly reason: string
-  readonly keys: readonly [string, ...string[]]
-}
-
-/** Points without a measurement by why that is, in the order in which the reasons come up. */
-export const reasonsOf = (points: readonly { readonly key: string; readonly reason: string }[]): Reason[] => {
-  const found = new Map<string, [string, ...string[]]>()
-  for (const { key, reason } of points) {
-    const keys = found.get(reason)
-    if (keys === undefined) found.set(reason, [key])
-    else keys.push(key)
-  }
-  return [...found].map(([reason, keys]) => ({ reason, keys }))
-}
-
-export const reasonText = ({ reason, keys }: Reason): string =>
-  `${keys.length === 1 ? keys[0] : `${formatInt(keys.length)} points, the first ${keys[0]}`}: ${reason}`
+/** Points without a measurement, a line a reason. */
+export const reasonLines = (
+  points: readonly { readonly key: string; readonly reason: string }[],
+): { readonly text: string; readonly keys: readonly string[] }[] =>
+  [...grouped(points, ({ reason }) => reason)].map(([reason, [first, ...others]]) => ({
+    text: `${others.length === 0 ? first.key : `${formatInt(others.length + 1)} points, the first ${first.key}`}: ${reason}`,
+    keys: [first, ...others].map(({ key }) => key),
+  }))
 
 /** Slowest and fastest of several repeats. */
 export const spreadText = (least: number, most: number): string =>

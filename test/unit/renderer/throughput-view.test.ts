@@ -23,8 +23,7 @@ import {
   goOnCommand,
   intervalText,
   paysText,
-  reasonsOf,
-  reasonText,
+  reasonLines,
   regimeText,
   tokensText,
 } from '../../../renderer/views/throughput/words.ts'
@@ -289,9 +288,13 @@ describe('words', () => {
       '1M',
     ])
     expect([1.38, 0.958, 1, 1.004, 4.2].map(gainText)).toEqual(['+38%', '−4.2%', '0.0%', '+0.4%', '+320%'])
-    expect(paysText('concurrency', { at: 1, from: 4, unclear: true })).toBe('pays from concurrency 4 on')
-    expect(paysText('context', { at: 1, from: null, unclear: false })).toBe('pays at no context')
-    expect(paysText('context', { at: 1, from: null, unclear: true })).toContain('not significant')
+    const nowhere = { at: 1, from: null, pays: [], unclear: false }
+    expect(paysText('concurrency', { ...nowhere, from: 4, pays: [4, 16] })).toBe('pays from concurrency 4 on')
+    expect(paysText('context', { ...nowhere, pays: [1024, 8192] })).toBe(
+      'pays at context 1K, 8K, not up to the largest',
+    )
+    expect(paysText('context', nowhere)).toBe('pays at no context')
+    expect(paysText('context', { ...nowhere, unclear: true })).toContain('not significant')
     const cell = modelWith().map[0]?.[0]?.cell
     if (cell == null) throw new Error('no cell')
     expect(intervalText(cell)).toMatch(/ \(95%: −\d.*% to \+\d.*%\)$/)
@@ -312,12 +315,15 @@ describe('words', () => {
   })
 
   it('join points with the same reason', () => {
-    const reasons = reasonsOf([
+    const lines = reasonLines([
       { key: 'a', reason: 'x' },
       { key: 'b', reason: 'y' },
       { key: 'c', reason: 'x' },
     ])
-    expect(reasons.map(reasonText)).toEqual(['2 points, the first a: x', 'b: y'])
+    expect(lines).toEqual([
+      { text: '2 points, the first a: x', keys: ['a', 'c'] },
+      { text: 'b: y', keys: ['b'] },
+    ])
   })
 
   it('quote a name for the shell where it needs that', () => {
