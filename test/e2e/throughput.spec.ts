@@ -144,7 +144,7 @@ test('a sweep is opened like a run and shows the numbers of its bundle', async (
       expect(Number(await cells.nth(0).getAttribute('data-value'))).toBeCloseTo(Number(rate), 6)
       const each = String(repeats).split(' ').map(Number)
       await expect(cells.nth(1)).toHaveText(each.map(formatRate).join('  '))
-      await expect(cells.nth(4)).toHaveText(formatFloat(Number(attn), 3))
+      await expect(cells.nth(4)).toHaveText(formatRate(Number(attn)))
       const running = cells.nth(9)
       await expect(running).toHaveText(limited === true ? `${String(batch)} of 32` : '32')
     }

@@ -47,7 +47,7 @@ const copyText = (place: Place, rows: readonly CellRow[], manifest: Manifest): s
     ),
   ].join('\n')
 
-const ms = (value: number): string => (Number.isNaN(value) ? '–' : formatFloat(value, 3))
+const ms = (value: number): string => (Number.isNaN(value) ? '–' : formatRate(value))
 
 interface Props {
   readonly place: Place | null
@@ -158,10 +158,13 @@ export const CellTable = ({ place, rows, picked, manifest, onPick }: Props) => {
                         : '–'}
                     </td>
                     <td>{gain === null ? '' : gainText(gain)}</td>
-                    <td title={`p95 ${spot.stepMsP95} ms`}>{ms(spot.stepMs)}</td>
-                    <td>{ms(spot.attnMs)}</td>
-                    <td>{ms(spot.commMs)}</td>
-                    <td>{ms(spot.waitMs)}</td>
+                    <td title={`${spot.stepMs} ms, p95 ${spot.stepMsP95} ms`}>{ms(spot.stepMs)}</td>
+                    {[spot.attnMs, spot.commMs, spot.waitMs].map((part, i) => (
+                      // biome-ignore lint/suspicious/noArrayIndexKey: always the same three
+                      <td key={i} title={`${part} ms`}>
+                        {ms(part)}
+                      </td>
+                    ))}
                     {beside ? (
                       <td>
                         {predicted === null

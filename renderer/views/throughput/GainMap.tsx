@@ -110,7 +110,12 @@ export const GainMap = ({ map, concurrencies, source, context, concurrency, onSe
           <tr>
             <th scope="col">context</th>
             {concurrencies.map((value) => (
-              <th key={value} scope="col" className="num map-column">
+              <th
+                key={value}
+                scope="col"
+                className="num map-column"
+                title={`concurrency ${formatInt(value)}`}
+              >
                 n {formatInt(value)}
               </th>
             ))}

@@ -20,7 +20,7 @@ import { Toolbar } from './Toolbar.tsx'
 import { useThroughputInspector } from './use-inspector.ts'
 import { type Points, usePoints } from './use-points.ts'
 import { useSweepKeys } from './use-sweep-keys.ts'
-import { axisText } from './words.ts'
+import { axisText, predictedText } from './words.ts'
 
 /** Recharts is large; the window shows before it has come. */
 const CurveChart = lazy(() => import('./CurveChart.tsx'))
@@ -106,7 +106,7 @@ export const SweepView = ({ run, sweep }: Props) => {
                   at {holds} <span className="num">{axisText(holds, model.held)}</span>;{' '}
                   {model.compared === 'measured'
                     ? 'bars: slowest and fastest repeat'
-                    : 'all of it predicted by the cost model'}
+                    : predictedText(model.group)}
                   {!look.published
                     ? ''
                     : published.length === 0

@@ -82,6 +82,12 @@ export const reasonLines = (
 export const spreadText = (least: number, most: number): string =>
   `${formatRate(least)} to ${formatRate(most)}`
 
+/** What predictions for GPUs are made of. */
+export const predictedText = (group: Pick<Group, 'transport'> | null): string =>
+  group === null
+    ? 'predicted by the cost model'
+    : `predicted by the cost model for GPUs with a rank each, exchange by ${group.transport === 'table' ? 'the timings given' : 'a model of NCCL'}`
+
 /** A name as it can be copied into a shell. */
 const shellWord = (text: string): string =>
   /^[\w.:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`

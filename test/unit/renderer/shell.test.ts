@@ -1,10 +1,12 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { DesktopState } from '../../../app/protocol/desktop.ts'
 import type { Progress, RunInfo } from '../../../app/protocol/store.ts'
+import { parseSweepConfig } from '../../../app/sweep/parse.ts'
 import { fieldTakes } from '../../../renderer/controls/field-keys.ts'
 import { keyText, matches, stroke } from '../../../renderer/shell/keys.ts'
 import { runRows } from '../../../renderer/shell/run-rows.ts'
 import { shownStep } from '../../../renderer/shell/scrub.ts'
+import { sweepRows } from '../../../renderer/shell/sweep-rows.ts'
 import { stepRows } from '../../../renderer/shell/use-step-rows.ts'
 import { presetDraft } from '../../../renderer/state/form.ts'
 import { tell, useMessages } from '../../../renderer/state/messages.ts'
@@ -264,6 +266,26 @@ describe('the numbers of a step', () => {
   test('are none of a step that was not traced', () => {
     expect(stepRows(steps(0), 11, {})).toEqual([])
   })
+})
+
+test('the inspector tells a sweep by its lists, and not by the run that they stand over', () => {
+  const parsed = parseSweepConfig({ context: [1024, 4096], kvDtype: ['bf16', 'fp8'] }, 'tiny')
+  if (!parsed.ok) throw new Error('the sweep is refused')
+  const rates = { attention: {}, stages: {}, shared: true }
+  const sweep = { config: parsed.config, device: 'cpu' as const, memoryBytes: 1e9, rates, missing: [] }
+  const plain = openRun('stopped')
+  const rows = sweepRows({ ...plain, manifest: { ...plain.manifest, sweep } }, 'stopped')
+  expect(rows).toContainEqual({ label: 'status', value: 'stopped' })
+  expect(rows).toContainEqual({
+    label: 'context',
+    value: '1\u2009024, 4\u2009096',
+    copy: '1024, 4096',
+    note: 'tokens',
+  })
+  expect(rows).toContainEqual({ label: 'kv type', value: 'bf16, fp8', copy: 'bf16, fp8' })
+  for (const label of ['requests', 'traced time', 'interleave'])
+    expect(rows.map((row) => row.label)).not.toContain(label)
+  expect(sweepRows(plain, 'stopped')).toEqual([])
 })
 
 test('docs/keys.md lists the keys that the window has', async () => {
