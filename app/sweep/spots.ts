@@ -1,6 +1,5 @@
 import { PROVENANCES, type Provenance } from '../trace/stages.ts'
 import type { Limit } from './cost.ts'
-import { type PointPlace, pointKey } from './expand.ts'
 import { grouped, type Some } from './grouped.ts'
 import type { PointRow } from './point-rows.ts'
 import { mean, median } from './statistics.ts'
@@ -147,6 +146,9 @@ export const curvesOf = (spots: readonly Spot[], axis: Axis, held: number): Curv
   )
 }
 
-/** What keys of points of one facet, context and concurrency end with, whatever the arrangement. */
-export const cellKey = (place: Pick<PointPlace, 'kvDtype' | 'qLen' | 'context' | 'concurrency'>): string =>
-  pointKey({ ...place, mode: 'tp', dcp: 1, comm: 'none' }).replace(/^tp/, '')
+/** What the keys of one facet's points end with at a context and concurrency, whatever the arrangement. */
+export const cellKey = (
+  { kvDtype, qLen }: Pick<Facet, 'kvDtype' | 'qLen'>,
+  context: number,
+  concurrency: number,
+): string => `-${kvDtype}-q${qLen}-c${context}-n${concurrency}`

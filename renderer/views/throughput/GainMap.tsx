@@ -1,3 +1,4 @@
+import { memo } from 'react'
 import { arrangementName } from '../../../app/sweep/spots.ts'
 import type { Cell } from '../../../app/sweep/summary.ts'
 import { SourceBadge } from '../../controls/SourceBadge.tsx'
@@ -39,10 +40,10 @@ interface CellProps {
   readonly place: Place
   readonly source: string | undefined
   readonly selected: boolean
-  readonly onSelect: () => void
+  readonly onSelect: (context: number, concurrency: number) => void
 }
 
-const MapCell = ({ place, source, selected, onSelect }: CellProps) => {
+const MapCell = memo(({ place, source, selected, onSelect }: CellProps) => {
   const theme = useTheme()
   const { context, concurrency, cell, published } = place
   const verdict = cell === null ? 'none' : cell.verdict === 'not significant' ? 'unclear' : cell.verdict
@@ -58,7 +59,7 @@ const MapCell = ({ place, source, selected, onSelect }: CellProps) => {
         data-testid={`map-${context}-${concurrency}`}
         data-verdict={verdict}
         data-gain={cell?.gain ?? ''}
-        onClick={onSelect}
+        onClick={() => onSelect(context, concurrency)}
       >
         {cell === null ? (
           <span className="map-nothing">–</span>
@@ -83,7 +84,7 @@ const MapCell = ({ place, source, selected, onSelect }: CellProps) => {
       </button>
     </td>
   )
-}
+})
 
 interface Props {
   readonly map: readonly (readonly Place[])[]
@@ -135,7 +136,7 @@ export const GainMap = ({ map, concurrencies, source, context, concurrency, onSe
                     place={place}
                     source={source}
                     selected={place.context === context && place.concurrency === concurrency}
-                    onSelect={() => onSelect(place.context, place.concurrency)}
+                    onSelect={onSelect}
                   />
                 ))}
               </tr>

@@ -26,6 +26,8 @@ const facetText = (facet: Facet, all: readonly Facet[]): string => {
 
 interface Props {
   readonly model: SweepModel
+  /** Value of the other axis that the curves hold. */
+  readonly held: number
   readonly control: LookControl
   /** Published figures that the present choice has room for. */
   readonly published: number
@@ -34,9 +36,9 @@ interface Props {
 }
 
 /** What is compared, along which axis, and what stands beside it. */
-export const Toolbar = ({ model, control, published, onHold, onReload }: Props) => {
+export const Toolbar = ({ model, held, control, published, onHold, onReload }: Props) => {
   const { look, change } = control
-  const { facets, facet, compared, choices, contexts, concurrencies, held } = model
+  const { facets, facet, compared, choices, contexts, concurrencies } = model
   const holds = otherAxis(look.axis)
   const values = holds === 'context' ? contexts : concurrencies
   return (

@@ -77,8 +77,6 @@ export interface SweepModel {
   readonly concurrencies: readonly number[]
   /** One row a context, rising. */
   readonly map: readonly (readonly Place[])[]
-  /** Of what the curves hold. */
-  readonly held: number
   readonly modelError: ModelError | null
 }
 
@@ -91,16 +89,11 @@ const whyNot = (
   { missing, leftOut }: Progress,
   modes: readonly string[],
 ): string => {
-  const end = cellKey({ ...place, kvDtype: kvTypeOf(facet), qLen: facet.qLen })
+  const end = cellKey(facet, place.context, place.concurrency)
   const found = [...missing, ...leftOut].find(({ key }) => key.endsWith(end))
   if (found !== undefined) return found.reason
   return modes.includes('tp') && modes.includes('dcp') ? 'not measured yet' : 'the sweep has one mode only'
 }
-
-const KV_TYPES = ['fp32', 'bf16', 'fp8', 'fp8_ds_mla'] as const
-
-const kvTypeOf = ({ kvDtype }: Facet): (typeof KV_TYPES)[number] =>
-  KV_TYPES.find((known) => known === kvDtype) ?? 'bf16'
 
 const chosenFacet = (facets: readonly Facet[], wanted: Facet | null): Facet | undefined =>
   (wanted === null ? undefined : facets.find((facet) => sameFacet(facet, wanted))) ?? facets[0]
@@ -109,39 +102,16 @@ const chosenFacet = (facets: readonly Facet[], wanted: Facet | null): Facet | un
 const choicesOf = (spots: readonly Spot[]): Compared[] =>
   (['measured', 'gpus'] as const).filter((kind) => spots.some((spot) => spot.kind === kind))
 
-/** The value that curves hold: the wanted, else the largest where something is compared, else where something is. */
-const heldOf = (
-  holds: Axis,
-  values: readonly number[],
-  wanted: number | null,
-  cells: readonly Cell[],
-  spots: readonly Spot[],
-): number => {
-  if (wanted !== null && values.includes(wanted)) return wanted
-  const largest = (places: readonly Readonly<Record<Axis, number>>[]): number | undefined =>
-    rising(places.map((place) => place[holds])).at(-1)
-  return largest(cells) ?? largest(spots) ?? values.at(-1) ?? 0
-}
-
 export interface ModelInput {
   readonly sweep: SweepManifest
   readonly rows: readonly PointRow[]
   readonly summary: SweepSummary
   readonly progress: Progress
-  readonly look: Look
-  /** The selected cell; null where none is. */
-  readonly selected: Readonly<Record<Axis, number | null>>
+  readonly look: Pick<Look, 'compared' | 'facet' | 'published'>
 }
 
-/** What the view shows; null before the first row. */
-export const modelOf = ({
-  sweep,
-  rows,
-  summary,
-  progress,
-  look,
-  selected,
-}: ModelInput): SweepModel | null => {
+/** What the view shows, whatever is selected; null before the first row. */
+export const modelOf = ({ sweep, rows, summary, progress, look }: ModelInput): SweepModel | null => {
   const facets = facetsOf(rows)
   const facet = chosenFacet(facets, look.facet)
   if (facet === undefined) return null
@@ -154,7 +124,17 @@ export const modelOf = ({
   const { config } = sweep
   const contexts = rising([...config.context, ...spots.map((spot) => spot.context)])
   const concurrencies = rising([...config.concurrency, ...spots.map((spot) => spot.concurrency)])
-  const holds = otherAxis(look.axis)
+  const cells = new Map(group?.cells.map((cell) => [`${cell.context} ${cell.concurrency}`, cell]))
+  const placeOf = (context: number, concurrency: number): Place => {
+    const place = { context, concurrency }
+    const cell = cells.get(`${context} ${concurrency}`) ?? null
+    return {
+      ...place,
+      cell,
+      why: cell === null ? whyNot(facet, place, progress, config.mode) : '',
+      published: look.published ? publishedGains(context, concurrency) : [],
+    }
+  }
   return {
     facets,
     facet,
@@ -165,27 +145,32 @@ export const modelOf = ({
     arrangements: arrangementsOf(spots),
     contexts,
     concurrencies,
-    map: contexts.map((context) =>
-      concurrencies.map((concurrency): Place => {
-        const place = { context, concurrency }
-        const cell = group?.cells.find((c) => c.context === context && c.concurrency === concurrency) ?? null
-        return {
-          ...place,
-          cell,
-          why: cell === null ? whyNot(facet, place, progress, config.mode) : '',
-          published: look.published ? publishedGains(context, concurrency) : [],
-        }
-      }),
-    ),
-    held: heldOf(
-      holds,
-      holds === 'context' ? contexts : concurrencies,
-      selected[holds] ?? look.held[holds],
-      group?.cells ?? [],
-      spots.filter(({ kind }) => kind === compared),
-    ),
+    map: contexts.map((context) => concurrencies.map((concurrency) => placeOf(context, concurrency))),
     modelError: summary.modelError,
   }
+}
+
+/**
+ * The value of the other axis that curves along `look.axis` hold: the selected or else the chosen one, else the largest
+ * where something is compared, else where something is.
+ */
+export const heldOf = (
+  { contexts, concurrencies, group, spots, compared }: SweepModel,
+  look: Pick<Look, 'axis' | 'held'>,
+  selected: Readonly<Record<Axis, number | null>>,
+): number => {
+  const holds = otherAxis(look.axis)
+  const values = holds === 'context' ? contexts : concurrencies
+  const wanted = selected[holds] ?? look.held[holds]
+  if (wanted !== null && values.includes(wanted)) return wanted
+  const largest = (places: readonly Readonly<Record<Axis, number>>[]): number | undefined =>
+    rising(places.map((place) => place[holds])).at(-1)
+  return (
+    largest(group?.cells ?? []) ??
+    largest(spots.filter(({ kind }) => kind === compared)) ??
+    values.at(-1) ??
+    0
+  )
 }
 
 /** The points of one cell by arrangement, the baseline first, each with what is predicted of it here. */

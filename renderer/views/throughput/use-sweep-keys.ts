@@ -6,6 +6,8 @@ import { type CellRow, moved, type SweepModel } from './model.ts'
 
 interface Keys {
   readonly model: SweepModel | null
+  /** What the curves hold. */
+  readonly held: number
   readonly control: LookControl
   readonly cell: readonly CellRow[]
   readonly picked: CellRow | null
@@ -20,7 +22,7 @@ const ARROWS: Readonly<Record<string, readonly [contexts: number, concurrencies:
 }
 
 /** Moves through the map and the arrangements of a cell by keys; see shell/view-keys.ts. */
-export const useSweepKeys = ({ model, control, cell, picked, reload }: Keys): void => {
+export const useSweepKeys = ({ model, held, control, cell, picked, reload }: Keys): void => {
   const { context, concurrency, select } = useSelection()
   const { look, change } = control
   const pick = (by: number): boolean => {
@@ -35,7 +37,7 @@ export const useSweepKeys = ({ model, control, cell, picked, reload }: Keys): vo
     const arrow = ARROWS[event.code]
     if (model !== null && arrow !== undefined) {
       // The first press selects what the curves hold.
-      const from = { context, concurrency, [otherAxis(look.axis)]: model.held }
+      const from = { context, concurrency, [otherAxis(look.axis)]: held }
       const start = context === null || concurrency === null
       select({
         context: moved(model.contexts, start ? from.context : context, start ? 0 : arrow[0]),

@@ -8,6 +8,7 @@ import { FIRST_LOOK, type Look, toggled } from '../../../renderer/views/throughp
 import { marksOf } from '../../../renderer/views/throughput/marks.tsx'
 import {
   cellRows,
+  heldOf,
   modelOf,
   moved,
   pickedRow,
@@ -90,7 +91,6 @@ const ROWS: readonly PointRow[] = [
 
 const modelWith = (
   look: Partial<Look> = {},
-  selected = { context: null as number | null, concurrency: null as number | null },
   rows = ROWS,
   missing: readonly { key: string; why: 'memory' | 'failed'; reason: string }[] = [],
 ): SweepModel => {
@@ -101,7 +101,6 @@ const modelWith = (
     summary: summarise(rows),
     progress: progressOf(of, rows),
     look: { ...FIRST_LOOK, ...look },
-    selected,
   })
   if (model === null) throw new Error('no model')
   return model
@@ -122,7 +121,7 @@ describe('the gain map', () => {
 
   it('says why a place compares nothing', () => {
     const missing = [{ key: key('tp', 4096, 16), why: 'memory' as const, reason: 'needs 200 GiB' }]
-    const { map } = modelWith({}, undefined, ROWS, missing)
+    const { map } = modelWith({}, ROWS, missing)
     expect(map[1]?.[2]?.why).toBe('needs 200 GiB')
     expect(map[1]?.[1]?.why).toBe('not measured yet')
   })
@@ -130,7 +129,7 @@ describe('the gain map', () => {
   it('has published gains only when they are asked for', () => {
     const rows = [...ROWS, ...repeats({}, 32_768, 64, [1, 2])]
     const places = (look: Partial<Look>) =>
-      modelWith(look, undefined, rows)
+      modelWith(look, rows)
         .map.flat()
         .flatMap(({ published }) => published)
     expect(places({})).toEqual([])
@@ -141,13 +140,15 @@ describe('the gain map', () => {
 
 describe('what the curves hold', () => {
   it('is the largest value at which something is compared, until another is chosen or selected', () => {
-    expect(modelWith().held).toBe(1024)
-    expect(modelWith({ axis: 'context' }).held).toBe(4)
-    expect(modelWith({ held: { context: 4096, concurrency: null } }).held).toBe(4096)
-    expect(
-      modelWith({ held: { context: 4096, concurrency: null } }, { context: 1024, concurrency: 1 }).held,
-    ).toBe(1024)
-    expect(modelWith({ held: { context: 77, concurrency: null } }).held).toBe(1024)
+    const none = { context: null, concurrency: null }
+    const held = (look: Partial<Look>, selected: Parameters<typeof heldOf>[2] = none): number =>
+      heldOf(modelWith(), { ...FIRST_LOOK, ...look }, selected)
+    expect(held({})).toBe(1024)
+    expect(held({ axis: 'context' })).toBe(4)
+    const chosen = { held: { context: 4096, concurrency: null } }
+    expect(held(chosen)).toBe(4096)
+    expect(held(chosen, { context: 1024, concurrency: 1 })).toBe(1024)
+    expect(held({ held: { context: 77, concurrency: null } })).toBe(1024)
   })
 })
 
@@ -155,7 +156,7 @@ describe('what is compared', () => {
   it('is measured, and predictions for GPUs only where there are some', () => {
     expect(modelWith({ compared: 'gpus' })).toMatchObject({ compared: 'measured', choices: ['measured'] })
     const gpu = row({ provenance: 'predicted', transport: 'model', repeat: -1 })
-    expect(modelWith({ compared: 'gpus' }, undefined, [...ROWS, gpu])).toMatchObject({
+    expect(modelWith({ compared: 'gpus' }, [...ROWS, gpu])).toMatchObject({
       compared: 'gpus',
       choices: ['measured', 'gpus'],
       group: { predicted: true },
@@ -164,15 +165,15 @@ describe('what is compared', () => {
 
   it('is the facet that was chosen, else the first', () => {
     const rows = [...ROWS, ...repeats({ kvDtype: 'fp8' }, 1024, 1, [5])]
-    const facets = modelWith({}, undefined, rows).facets
+    const facets = modelWith({}, rows).facets
     expect(facets.map(({ kvDtype }) => kvDtype)).toEqual(['bf16', 'fp8'])
-    expect(modelWith({ facet: facets[1] ?? null }, undefined, rows).spots).toHaveLength(1)
-    expect(modelWith({}, undefined, rows).facet.kvDtype).toBe('bf16')
+    expect(modelWith({ facet: facets[1] ?? null }, rows).spots).toHaveLength(1)
+    expect(modelWith({}, rows).facet.kvDtype).toBe('bf16')
   })
 
   it('is nothing before the first row', () => {
     const input = { sweep, rows: [], summary: summarise([]), progress: progressOf(sweep, []) }
-    expect(modelOf({ ...input, look: FIRST_LOOK, selected: { context: null, concurrency: null } })).toBeNull()
+    expect(modelOf({ ...input, look: FIRST_LOOK })).toBeNull()
   })
 })
 

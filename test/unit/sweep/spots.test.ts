@@ -128,7 +128,7 @@ it('the keys of one cell end alike, whatever the arrangement, and those of other
   const keys = pointsOf(
     single({ mode: ['tp', 'dcp'], dcp: [2, 8], context: [1024, 11_024], concurrency: [4, 64] }),
   ).map(({ key }) => key)
-  const end = cellKey({ kvDtype: 'bf16', qLen: 1, context: 1024, concurrency: 4 })
+  const end = cellKey(facet, 1024, 4)
   expect(keys.filter((key) => key.endsWith(end))).toEqual([
     'tp-bf16-q1-c1024-n4',
     'dcp2-a2a-bf16-q1-c1024-n4',
