@@ -29,13 +29,13 @@ export const helloSchema = z.object({
   world: z.int(),
   /** Number of the rank on its machine, where a launcher says so. */
   localRank: z.int().optional(),
-  host: z.string(),
+  host: z.string().max(255),
   /** Names the running system: ranks of the same one share its clock and its memory. */
   system: z.string(),
   pid: z.int(),
   versions: z.record(z.string(), z.string()),
   /** What it computes on, in words. */
-  device: z.string(),
+  device: z.string().max(255),
   config: z.unknown(),
 })
 export type Hello = z.output<typeof helloSchema>
@@ -56,6 +56,8 @@ export const fromRankSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('beat'), places: z.array(z.string()) }),
   /** Answer to `clock` with the steady clock of the rank's machine. */
   z.strictObject({ type: z.literal('clock'), ns: z.bigint() }),
+  /** Somebody asked this rank to end: the run is to be stopped. */
+  z.strictObject({ type: z.literal('stop') }),
 ])
 export type FromRank = z.output<typeof fromRankSchema>
 

@@ -28,7 +28,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** Runs one rank other than the first, which alone knows the bundle and prints the summary. */
 export const joinRun = async (distDir: string, seat: Seat, config: RunConfig): Promise<CommandResult> => {
-  // The first rank decides what a signal means, and gets it as well; a second one ends this rank at once.
+  // The first signal stops the run on all ranks, the second one ends this rank at once.
   const rank = startRankProcess(distDir, { ...seat, token: '', config })
   let asked = false
   const onSignal = (): void => {
@@ -37,12 +37,15 @@ export const joinRun = async (distDir: string, seat: Seat, config: RunConfig): P
       process.exit(EXIT.interrupted)
     }
     asked = true
+    rank.stop()
   }
   for (const signal of SIGNALS) process.on(signal, onSignal)
   try {
     const { over, how } = await rank.ended
+    if (over?.status === 'complete') return { exitCode: EXIT.fine, stdout: '' }
+    // One that had only just begun ends by the signal itself.
+    if (over === undefined && asked) return { exitCode: EXIT.interrupted, stdout: '' }
     if (over === undefined) throw new CliFailure(EXIT.engineFailed, `rank ${seat.rank} ${how}`)
-    if (over.status === 'complete') return { exitCode: EXIT.fine, stdout: '' }
     if (over.status === 'stopped' || over.code === 'ERR_CANCELLED')
       return { exitCode: EXIT.interrupted, stdout: '' }
     throw new CliFailure(

@@ -1,10 +1,15 @@
 import { createServer, type Server, type Socket } from 'node:net'
-import { type Hello, helloSchema } from '../../app/protocol/ranks.ts'
+import { BEAT_MS, fromRankSchema, type Hello, helloSchema } from '../../app/protocol/ranks.ts'
 import { mismatch } from './greeting.ts'
 import { type SocketPort, socketPort } from './socket-port.ts'
 
-const LEFT_MS = 300
+/** How long to wait for the one who knows why, when a rank has left. */
+export const LEFT_MS = 300
 const TOLD_MS = 1500
+/** What strangers may take of the leader: connections that have said nothing yet, and time and bytes to say it. */
+const STRANGERS = 256
+const GREETING_MS = 5000
+const GREETING_BYTES = 1 << 20
 
 /** A rank that has come. */
 export interface Seated {
@@ -20,6 +25,9 @@ export class GroupProblem extends Error {
     this.code = code
   }
 }
+
+/** The problem of a run that somebody has stopped. */
+export const stopped = (): GroupProblem => new GroupProblem('ERR_CANCELLED', 'the run was stopped')
 
 export interface GatherOptions {
   /** Where to listen; port 0: any that is free. */
@@ -64,7 +72,7 @@ export const gather = (options: GatherOptions): Gathering => {
     if (done) return
     done = true
     failed = problem
-    clearTimeout(timer)
+    endWait()
     for (const { line } of seated.values()) tell(line, problem)
     rejectAll(problem)
   }
@@ -72,13 +80,18 @@ export const gather = (options: GatherOptions): Gathering => {
     refuse(line, problem)
     if (++toldRanks >= first.world) allTold()
   }
-  const close = (): void => {
+  const endWait = (): void => {
     clearTimeout(timer)
+    clearInterval(beats)
+  }
+  const close = (): void => {
+    endWait()
     server.close()
     for (const socket of waiting) socket.destroy()
   }
 
-  const take = (line: SocketPort, hello: Hello): void => {
+  /** Whether it is one of the group. */
+  const take = (line: SocketPort, hello: Hello): boolean => {
     const known = seated.get(hello.rank)
     const problem =
       failed ??
@@ -91,34 +104,48 @@ export const gather = (options: GatherOptions): Gathering => {
       // Whoever started it may know more.
       line.onClose(() => setTimeout(() => fail(left), LEFT_MS))
       if (seated.size === first.world) finish()
-      return
+      return true
     }
     tell(line, problem)
     fail(problem)
+    return false
   }
   const finish = (): void => {
     done = true
-    clearTimeout(timer)
+    endWait()
     resolveAll([...seated.values()].sort((a, b) => a.hello.rank - b.hello.rank))
   }
 
   const server = createServer((socket) => {
     waiting.add(socket)
-    socket.on('close', () => waiting.delete(socket))
-    const line = socketPort(socket)
+    const [oldest] = waiting
+    if (waiting.size > STRANGERS) oldest?.destroy()
+    const late = setTimeout(() => socket.destroy(), GREETING_MS).unref()
+    socket.on('close', () => {
+      waiting.delete(socket)
+      clearTimeout(late)
+    })
+    const line = socketPort(socket, GREETING_BYTES)
     let greeted = false
     line.onMessage((message) => {
-      // Signs of life until the group begins.
-      if (greeted) return
+      if (greeted) {
+        // Until the group begins the rest are signs of life.
+        if (fromRankSchema.safeParse(message).data?.type === 'stop') fail(stopped())
+        return
+      }
       greeted = true
       waiting.delete(socket)
       const hello = helloSchema.safeParse(message)
       // Others knock at ports as well.
       if (!hello.success || hello.data.token !== first.token) line.close()
-      else take(line, hello.data)
+      else if (take(line, hello.data)) clearTimeout(late)
     })
   })
   const timer = setTimeout(() => fail(absent(seated, options, waitMs)), waitMs)
+  // Those who came first may wait for longer than they would for a leader that is silent.
+  const beats = setInterval(() => {
+    for (const { line } of seated.values()) line.post({ type: 'beat' })
+  }, BEAT_MS)
   const told = (): Promise<void> =>
     new Promise((resolve) => {
       allTold = resolve
@@ -134,12 +161,14 @@ const listening = (server: Server, { address, port }: GatherOptions): Promise<nu
       reject(new GroupProblem('ERR_ENGINE', `rank 0 cannot listen at ${address}:${port}: ${error.message}`)),
     )
     // A name of this machine may lead to an address that only it can reach.
-    const everywhere = !/^(localhost|127\..*|::1)$/.test(address)
-    server.listen({ port, ...(everywhere ? {} : { host: address }) }, () => {
+    server.listen({ port, ...(isLoopback(address) ? { host: address } : {}) }, () => {
       const bound = server.address()
       resolve(typeof bound === 'object' && bound !== null ? bound.port : port)
     })
   })
+
+/** Whether it is an address of this machine that nobody else can mean. */
+export const isLoopback = (address: string): boolean => /^(localhost|127\..*|::1)$/.test(address)
 
 const problemOf = (first: Hello, hello: Hello, same: Hello | undefined): GroupProblem | undefined => {
   const refused = (sentence: string): GroupProblem => new GroupProblem('ERR_CONFIG', sentence)

@@ -21,7 +21,7 @@ import type { NativeAddon } from '../engine/addon.ts'
 import type { Driver, RunRequest } from '../engine/driver.ts'
 import { type Cause, causeText } from './cause.ts'
 import { alignClocks, clocksOf, clockUncertainty } from './clocks.ts'
-import { type Gathering, GroupProblem, gather, type Seated } from './gather.ts'
+import { type Gathering, GroupProblem, gather, isLoopback, LEFT_MS, type Seated, stopped } from './gather.ts'
 import { helloOf } from './greeting.ts'
 import { LocalRanks } from './local-ranks.ts'
 import { RankLine } from './rank-line.ts'
@@ -147,16 +147,19 @@ class Group {
     const ranks = seat === undefined ? Array.from({ length: this.#world }, (_, rank) => rank) : [0]
     const local = seat?.localRank === undefined ? {} : { localRank: seat.localRank }
     for (const rank of ranks)
-      this.#local.start({ ...assignment, ...local, rank, address: loopback(address), port: bound })
+      this.#local.start({ ...assignment, ...local, rank, address: nearby(address), port: bound })
     return this.#gathering.complete
   }
 
   /** The process of a rank of this machine has ended; after its last words that is as it should be. */
   #exited(rank: number, how: string): void {
     const line = this.#ranks[rank]
-    if (line === undefined)
-      this.#gathering?.fail(new GroupProblem('ERR_ENGINE', `rank ${rank} ${how} before all ranks had come`))
-    else this.#lose(line, how)
+    if (line !== undefined) this.#lose(line, how)
+    else {
+      const problem = new GroupProblem('ERR_ENGINE', `rank ${rank} ${how} before all ranks had come`)
+      // A Ctrl-C that ended it before it could listen is on its way here as well.
+      setTimeout(() => this.#gathering?.fail(problem), LEFT_MS)
+    }
   }
 
   #listen(rank: RankLine): void {
@@ -188,6 +191,9 @@ class Group {
         return
       case 'clock':
         rank.takeClock(message.ns)
+        return
+      case 'stop':
+        this.stop()
         return
     }
   }
@@ -298,7 +304,7 @@ class Group {
   stop(): void {
     if (this.#stopping) return
     this.#stopping = true
-    this.#gathering?.fail(new GroupProblem('ERR_CANCELLED', 'the run was stopped'))
+    this.#gathering?.fail(stopped())
     this.#limit(STOP_GRACE_MS, 'did not stop')
     this.#stopRanks()
   }
@@ -427,7 +433,7 @@ const startMs = (world: number, cores: number): number =>
   Math.round((Math.max(0, world - 4 * cores) / cores) * 250)
 
 /** Where the ranks of this machine reach a leader that listens at `address`. */
-const loopback = (address: string): string => (address === '127.0.0.1' ? address : 'localhost')
+const nearby = (address: string): string => (isLoopback(address) ? address : 'localhost')
 
 const problemOutcome = (error: unknown): Outcome => {
   if (error instanceof GroupProblem && error.code === 'ERR_CANCELLED') return { status: 'stopped' }

@@ -20,7 +20,9 @@ export class LocalRanks {
     const { rank } = assignment
     const process = this.#start(assignment)
     this.#processes.set(rank, process)
-    process.ended.then(({ how }) => this.#exited(rank, how))
+    process.ended.then(({ over, how }) =>
+      this.#exited(rank, over?.error === undefined ? how : `ended: ${over.error}`),
+    )
   }
 
   has(rank: number): boolean {

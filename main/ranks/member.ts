@@ -25,11 +25,19 @@ export interface MemberEnd {
   readonly stuck: boolean
 }
 
-/** Runs one rank from its first message to its leader to the end of the run. Never rejects. */
-export const runMember = async (addon: NativeAddon, assignment: Assignment): Promise<MemberEnd> => {
+/** Runs one rank from its first message to its leader to the end of the run; `asked`: to stop it. Never rejects. */
+export const runMember = async (
+  addon: NativeAddon,
+  assignment: Assignment,
+  asked: AbortSignal,
+): Promise<MemberEnd> => {
   try {
-    const line = socketPort(await connected(assignment))
-    return await new Member(addon, assignment, line).end
+    const socket = await connected(assignment, asked)
+    if (socket === undefined) return { over: { type: 'over', status: 'stopped' }, stuck: false }
+    const member = new Member(addon, assignment, socketPort(socket))
+    if (asked.aborted) member.askToStop()
+    else asked.addEventListener('abort', () => member.askToStop())
+    return await member.end
   } catch (error) {
     const over = failed(error instanceof Error ? error.message : String(error), 'ERR_ABSENT')
     return { over, stuck: false }
@@ -38,10 +46,14 @@ export const runMember = async (addon: NativeAddon, assignment: Assignment): Pro
 
 const failed = (error: string, code: string): Over => ({ type: 'over', status: 'failed', error, code })
 
-/** Tries until rank 0 listens. */
-const connected = async ({ rank, address, port }: Assignment): Promise<Socket> => {
+/** Tries until rank 0 listens, or nobody wants the run any more. */
+const connected = async (
+  { rank, address, port }: Assignment,
+  asked: AbortSignal,
+): Promise<Socket | undefined> => {
   const deadline = performance.now() + GATHER_MS
   for (;;) {
+    if (asked.aborted) return undefined
     const tried = await attempt(address, port, deadline - performance.now())
     if (typeof tried !== 'string') return tried
     if (performance.now() + RETRY_MS >= deadline)
@@ -99,6 +111,11 @@ class Member {
       else this.#leave(failed('rank 0 said something unknown', 'ERR_STATE'))
     })
     line.postText(helloOf(addon, assignment))
+  }
+
+  /** The leader stops all ranks. */
+  askToStop(): void {
+    this.#line.post({ type: 'stop' })
   }
 
   #obey(message: ToRank): void {

@@ -9,9 +9,9 @@ const FAILED = 3
 /** For what is left to do when the process that started this one is gone. */
 const LAST_WORDS_MS = 300
 
-const serve = async (message: unknown): Promise<MemberEnd> => {
+const serve = async (message: unknown, asked: AbortSignal): Promise<MemberEnd> => {
   try {
-    return await runMember(loadAddon(__dirname), assignmentSchema.parse(message))
+    return await runMember(loadAddon(__dirname), assignmentSchema.parse(message), asked)
   } catch (error) {
     const sentence = error instanceof Error ? error.message : String(error)
     return { over: { type: 'over', status: 'failed', error: sentence }, stuck: false }
@@ -32,12 +32,13 @@ if (process.send === undefined) {
   process.stderr.write('this script is started by dcpscope, not by hand\n')
   process.exit(2)
 }
-// Ctrl-C in a terminal reaches the whole group; the first rank decides what it means.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+// Whichever rank is asked to end, all end together.
+const asked = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => asked.abort())
 process.on('disconnect', () => setTimeout(killed, LAST_WORDS_MS))
 setInterval(() => process.send?.(ALIVE), BEAT_MS)
 process.once('message', async (message) => {
-  const end = await serve(message)
+  const end = await serve(message, asked.signal)
   if (process.connected) process.send?.(end.over, () => leave(end))
   else leave(end)
 })

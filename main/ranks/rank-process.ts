@@ -1,11 +1,14 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
-import { type Assignment, BEAT_MS, MISSED_BEATS, type Over, overSchema } from '../../app/protocol/ranks.ts'
+import { type Assignment, type Over, overSchema } from '../../app/protocol/ranks.ts'
+import { watchSilence } from '../process/silence.ts'
 
 /** The process of one rank. */
 export interface RankProcess {
   /** Settles when it has ended: with what it said at its end, else how it died. */
   readonly ended: Promise<{ readonly over?: Over; readonly how: string }>
+  /** Asks it to see to it that the run is stopped. */
+  stop(): void
   kill(): void
 }
 
@@ -18,27 +21,21 @@ export const startRankProcess = (distDir: string, assignment: Assignment): RankP
     execArgv: [],
   })
   let over: Over | undefined
-  let missed = 0
+  const silence = watchSilence(() => child.kill('SIGKILL'))
   child.on('message', (message) => {
-    missed = 0
+    silence.heard()
     if (message !== ALIVE) over = overSchema.safeParse(message).data
   })
   child.send(assignment, () => {})
-  // One that was stopped never hears that the run is over.
-  const watch = setInterval(() => {
-    if (++missed > SILENT_BEATS) child.kill('SIGKILL')
-  }, BEAT_MS)
   const ended = ending(child).then((died) => {
-    clearInterval(watch)
-    const how = missed > SILENT_BEATS ? `had not answered for ${(SILENT_BEATS * BEAT_MS) / 1000} s` : died
+    const how = silence.release() ?? died
     return { how, ...(over === undefined ? {} : { over }) }
   })
-  return { ended, kill: () => child.kill('SIGKILL') }
+  return { ended, stop: () => child.kill('SIGTERM'), kill: () => child.kill('SIGKILL') }
 }
 
-/** Sign of life of a rank to the process that started it; later than its leader's, who knows more. */
+/** Sign of life of a rank to the process that started it. */
 export const ALIVE = 'alive'
-const SILENT_BEATS = 2 * MISSED_BEATS
 
 const KILLED = 'SIGKILL, by somebody or by the system when memory ran out'
 

@@ -20,7 +20,8 @@ export interface SocketPort extends Port {
   finish(): void
 }
 
-export const socketPort = (socket: Socket): SocketPort => {
+/** `greetingBytes`: of a stranger, whose first message is text and not longer. */
+export const socketPort = (socket: Socket, greetingBytes?: number): SocketPort => {
   const messages: unknown[] = []
   let listener: ((message: unknown) => void) | undefined
   let onClose: (() => void) | undefined
@@ -40,7 +41,7 @@ export const socketPort = (socket: Socket): SocketPort => {
   }
   socket.on(
     'data',
-    frames(take, () => socket.destroy()),
+    frames(take, () => socket.destroy(), greetingBytes),
   )
   const write = (kind: number, payload: Uint8Array): void => {
     if (left || ended || socket.destroyed) return
@@ -76,11 +77,16 @@ export const socketPort = (socket: Socket): SocketPort => {
 }
 
 /** Cuts what arrives into frames; `refuse` is called for what is none. */
-const frames = (take: (message: unknown) => void, refuse: () => void): ((data: Buffer) => void) => {
+const frames = (
+  take: (message: unknown) => void,
+  refuse: () => void,
+  greetingBytes: number | undefined,
+): ((data: Buffer) => void) => {
   const header = Buffer.alloc(HEADER_BYTES)
   let body: Buffer | undefined
   let filled = 0
   let broken = false
+  let most = { bytes: greetingBytes ?? MAX_FRAME_BYTES, kind: greetingBytes === undefined ? BINARY : TEXT }
   const finished = (whole: Buffer): void => {
     try {
       take(header.readUInt8(4) === TEXT ? JSON.parse(whole.toString('utf8')) : deserialize(whole))
@@ -99,11 +105,12 @@ const frames = (take: (message: unknown) => void, refuse: () => void): ((data: B
       filled = 0
       if (body !== undefined) {
         body = undefined
+        most = { bytes: MAX_FRAME_BYTES, kind: BINARY }
         finished(into)
         continue
       }
       const length = header.readUInt32LE()
-      if (length === 0 || length > MAX_FRAME_BYTES || header.readUInt8(4) > BINARY) {
+      if (length === 0 || length > most.bytes || header.readUInt8(4) > most.kind) {
         broken = true
         refuse()
       } else body = Buffer.allocUnsafeSlow(length)

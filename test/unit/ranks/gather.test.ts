@@ -120,6 +120,45 @@ describe('ranks that come together', () => {
     expect(await failure(gathering)).toBe('ERR_ABSENT: ranks 0, 1 and 2 of 3 did not come within 0.3 s')
   })
 
+  it('take no more of strangers than a greeting needs', async () => {
+    const gathering = begin()
+    const port = await gathering.listening
+    for (const [bytes, kind] of [
+      [(1 << 20) + 1, 0],
+      [100, 1],
+    ] as const) {
+      const socket = connect(port, '127.0.0.1')
+      const header = Buffer.alloc(5)
+      header.writeUInt32LE(bytes)
+      header.writeUInt8(kind, 4)
+      socket.write(header)
+      await new Promise((resolve) => socket.on('error', () => {}).on('close', resolve))
+    }
+    const silent = Array.from({ length: 300 }, () => connect(port, '127.0.0.1').on('error', () => {}))
+    const [first] = silent
+    await new Promise((resolve) => first?.on('close', resolve))
+    for (const rank of [0, 1, 2]) await come(gathering, hello(rank))
+    expect(await gathering.complete).toHaveLength(3)
+    for (const socket of silent) socket.destroy()
+    gathering.close()
+  })
+
+  it('hear of their leader while they wait for the others', async () => {
+    const gathering = begin()
+    expect(await told(await come(gathering, hello(1)))).toEqual({ type: 'beat' })
+    gathering.close()
+  })
+
+  it('are stopped, all of them, when one is asked to stop', async () => {
+    const gathering = begin()
+    const failed = failure(gathering)
+    const [first, second] = [await come(gathering, hello(0)), await come(gathering, hello(1))]
+    second.post({ type: 'stop' })
+    expect(await failed).toBe('ERR_CANCELLED: the run was stopped')
+    expect(await told(first)).toMatchObject({ type: 'over', code: 'ERR_CANCELLED' })
+    gathering.close()
+  })
+
   it('are not waited for when one leaves again', async () => {
     const gathering = begin()
     const line = await come(gathering, hello(1))

@@ -43,7 +43,7 @@ const frame = (kind: number, payload: Uint8Array): Buffer => {
 
 describe('a line over TCP', () => {
   it('carries typed arrays as what they are, in order, and text beside them', async () => {
-    const [near, far] = (await pair()).map(socketPort)
+    const [near, far] = (await pair()).map((socket) => socketPort(socket))
     const sent = [
       { step: Int32Array.of(1, -2), start: BigInt64Array.of(2n ** 60n), ok: Uint8Array.of(0, 1) },
       { value: Float64Array.of(Number.NaN, 0.5), text: ['é', ''], ns: 7n },
@@ -99,7 +99,7 @@ describe('a line over TCP', () => {
   })
 
   it('tells of the other end going, and of nothing after its own', async () => {
-    const [near, far] = (await pair()).map(socketPort)
+    const [near, far] = (await pair()).map((socket) => socketPort(socket))
     if (near === undefined || far === undefined) throw new Error('no ends')
     let told = 0
     near.onClose(() => {
