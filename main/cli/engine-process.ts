@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type EngineCommand, type EngineEvent, engineEventSchema } from '../../app/protocol/engine.ts'
 import { ipcPorts, type Port } from '../process/port.ts'
+import { type SilenceWatch, watchSilence } from '../process/silence.ts'
 import { CliFailure, EXIT } from './failure.ts'
 
 /** The engine host as a child process: a crash of the native engine leaves this process and the store alone. */
@@ -11,6 +12,8 @@ export interface EngineProcess {
   readonly data: Port
   send(command: EngineCommand): void
   onEvent(listener: (event: EngineEvent) => void): void
+  /** From now on it is killed when it does not answer. Only while it leads others: one that computes may be busy for long. */
+  watch(): void
   /** Settles when the process has ended, with a sentence that says how. */
   readonly exited: Promise<string>
   /** Lets the process end by itself; one that does not is killed. */
@@ -34,10 +37,14 @@ export const startEngine = (distDir: string): EngineProcess => {
     execArgv: [],
   })
   const { control, data } = ipcPorts(child)
-  const exited = ending(child)
   const kill = (): void => {
     child.kill('SIGKILL')
   }
+  let silence: SilenceWatch | undefined
+  const exited = ending(child).then((how) => {
+    const silent = silence?.release()
+    return silent === undefined ? how : `the engine process ${silent}`
+  })
   return {
     data,
     exited,
@@ -46,9 +53,13 @@ export const startEngine = (distDir: string): EngineProcess => {
     onEvent: (listener) =>
       control.onMessage((message) => {
         const event = engineEventSchema.safeParse(message)
+        silence?.heard()
         if (event.success) listener(event.data)
         else process.stderr.write('dcpscope: the engine sent something unknown; it was ignored\n')
       }),
+    watch: () => {
+      silence ??= watchSilence(kill, () => control.post({ type: 'ping', seq: 0 }))
+    },
     close: async () => {
       const late = setTimeout(kill, CLOSE_MS)
       control.close()

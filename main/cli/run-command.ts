@@ -67,6 +67,9 @@ const drive = async (
   store.attachEngine(engine.data)
   const died = engine.exited.then(async (how): Promise<Ended> => {
     await store.interrupt(start.bundle, how)
+    // A signal to the whole group ends an engine that has only just begun before it can listen, and may be heard of later here.
+    await new Promise((next) => setImmediate(next))
+    if (signals.asked() && store.manifestOf(start.bundle) === undefined) return { status: 'stopped' }
     return { status: 'interrupted', error: how }
   })
   const ended = new Promise<Ended>((resolve) => {
@@ -74,7 +77,10 @@ const drive = async (
       if (event.type === 'ready') {
         // Without a run the engine lets a stop pass, so what was asked before is remembered here.
         if (signals.asked()) resolve({ status: 'stopped' })
-        else engine.send(start)
+        else {
+          if (start.config.engine.ranks === 'processes') engine.watch()
+          engine.send(start)
+        }
       } else if (event.type === 'ended' && event.runId === start.runId) resolve(event)
       else if (event.type === 'phase' && event.phase === 'filling')
         line.show(`filling the context ${Math.round(event.fraction * 100)}%`)

@@ -101,6 +101,7 @@ export class SweepEngine {
     const meter = new Meter(config.parallel.dcpSize)
     const ended = await new Promise<Ended>((end) => {
       this.#running = { runId, meter, manifest: undefined, end }
+      if (config.engine.ranks === 'processes') engine.watch()
       engine.send({ type: 'start', runId, bundle: '', name: 'point', config })
     })
     const manifest = this.#running?.manifest

@@ -65,8 +65,7 @@ const serveFork = (): void => {
   host.connectStore(data)
   control.onClose(() => leave(host))
   // Ctrl-C in a terminal reaches the whole group; the parent decides what it means.
-  process.on('SIGINT', () => {})
-  process.on('SIGTERM', () => {})
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
   greet(addon, report)
 }
 

@@ -119,6 +119,16 @@ export const childrenOf = (pid: number): number[] =>
     .map((line) => line.trim().split(/\s+/).map(Number))
     .flatMap(([child, parent]) => (child !== undefined && parent === pid ? [child] : []))
 
+/** The engine's process, as soon as there is one: long before it is ready. */
+export const firstChild = async ({ pid, child }: Running): Promise<number> => {
+  for (;;) {
+    const [engine] = childrenOf(pid)
+    if (engine !== undefined) return engine
+    if (child.exitCode !== null) throw new Error('the run ended early')
+    await new Promise((next) => setTimeout(next, 5))
+  }
+}
+
 export const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0)

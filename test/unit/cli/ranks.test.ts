@@ -8,6 +8,7 @@ import {
   childrenOf,
   configFile,
   dcpscope,
+  firstChild,
   freshFolder,
   isAlive,
   manifestOf,
@@ -232,6 +233,35 @@ describe('ranks that a launcher starts', () => {
     },
   )
 
+  it.each(['127.0.0.2', '::1', 'localhost'])('meet at %s as well', async (address) => {
+    const config = configFile({ model: { preset: 'tiny' }, ...PROCESSES })
+    const running = await launch({ config, of: () => ({ env: { MASTER_ADDR: address } }) })
+    for (const { code, stderr } of await outcomesOf(running)) expect([code, stderr]).toEqual([0, ''])
+  })
+
+  it.each(['command', 'process'])(
+    'are stopped with whole steps when the %s of one of them is asked to end',
+    async (which) => {
+      const bundle = newBundle()
+      const running = await launch({ bundle })
+      const [first, second] = running
+      if (first === undefined || second === undefined) throw new Error('no ranks')
+      await recording(bundle, first)
+      process.kill(which === 'command' ? second.pid : (childrenOf(second.pid)[0] ?? 0), 'SIGTERM')
+      const [told, ...others] = await outcomesOf(running)
+      expect([told?.code, told?.stdout.split('\n')[0]]).toEqual([130, 'run (stopped)'])
+      for (const { code, stdout, stderr } of others) expect([code, stdout, stderr]).toEqual([130, '', ''])
+      expect(manifestOf(bundle).status).toBe('stopped')
+    },
+  )
+
+  it('end without a first one when they are asked to', async () => {
+    const running = await launch({ ranks: [1, 2] })
+    await Promise.all(running.map(firstChild))
+    for (const { child } of running) child.kill('SIGINT')
+    for (const { code, stderr } of await outcomesOf(running)) expect([code, stderr]).toEqual([130, ''])
+  })
+
   it('let strangers knock', async () => {
     const port = await freePort()
     const config = configFile({ model: { preset: 'tiny' }, ...PROCESSES })
@@ -455,6 +485,28 @@ describe('ranks that are all stopped for a while', () => {
 })
 
 describe('ranks whose leader is lost', () => {
+  it('since it is stopped for ever end, and the command says so', async () => {
+    const bundle = newBundle()
+    const running = await launch({ bundle })
+    const [first] = running
+    if (first === undefined) throw new Error('no first rank')
+    await recording(bundle, first)
+    const families = running.flatMap(({ pid }) => familyOf(pid))
+    process.kill(childrenOf(first.pid)[0] ?? 0, 'SIGSTOP')
+    const [told, ...others] = await outcomesOf(running)
+    expect(told?.stderr).toMatch(
+      /^dcpscope: the engine process had not answered for 8 s; what was recorded[^\n]*\n$/,
+    )
+    expect(told?.code).toBe(3)
+    for (const { code, stderr } of others) {
+      expect(code).toBe(3)
+      expect(stderr).toMatch(/^dcpscope: rank \d ended: rank 0 (is gone|does not answer)\n$/)
+    }
+    await gone(families)
+    expect(manifestOf(bundle).status).toBe('interrupted')
+    expect(segments()).toEqual([])
+  })
+
   it.each(['the engine host', 'the command'])('by the death of %s end as well', async (who) => {
     const { bundle, running, family } = await recordingRun()
     process.kill(who === 'the command' ? running.pid : (childrenOf(running.pid)[0] ?? 0), 'SIGKILL')

@@ -8,11 +8,11 @@ import {
   configFile,
   dcpscope,
   endlessConfig,
+  firstChild,
   freshFolder,
   isAlive,
   manifestOf,
   query,
-  type Running,
   recording,
   start,
 } from './dcpscope.ts'
@@ -23,16 +23,6 @@ const newBundle = (): string => join(freshFolder(), 'run.dcp')
 const stepsIn = async (bundle: string): Promise<number> => {
   const rows = await query(bundle, 'select count(*)::int as n from steps')
   return Number(Array.isArray(rows) ? rows[0]?.n : Number.NaN)
-}
-
-/** The engine's process, as soon as there is one: long before it is ready. */
-const firstChild = async ({ pid, child }: Running): Promise<number> => {
-  for (;;) {
-    const [engine] = childrenOf(pid)
-    if (engine !== undefined) return engine
-    if (child.exitCode !== null) throw new Error('the run ended early')
-    await new Promise((next) => setTimeout(next, 5))
-  }
 }
 
 describe('dcpscope run', () => {
@@ -166,13 +156,28 @@ describe('Ctrl-C', () => {
     expect(existsSync(bundle)).toBe(false)
   })
 
-  it('that reaches the whole group, as in a terminal, does the same', async () => {
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    'that reaches the whole group, as from a terminal, does the same by %s',
+    async (signal) => {
+      const bundle = newBundle()
+      const running = start(['run', endlessConfig(), '--out', bundle])
+      await recording(bundle, running)
+      for (const pid of [running.pid, ...childrenOf(running.pid)]) process.kill(pid, signal)
+      expect((await running.outcome).code).toBe(130)
+      expect(manifestOf(bundle).status).toBe('stopped')
+    },
+  )
+
+  it('that reaches an engine which cannot listen yet ends the command all the same', async () => {
     const bundle = newBundle()
     const running = start(['run', endlessConfig(), '--out', bundle])
-    await recording(bundle, running)
-    for (const pid of [running.pid, ...childrenOf(running.pid)]) process.kill(pid, 'SIGINT')
-    expect((await running.outcome).code).toBe(130)
-    expect(manifestOf(bundle).status).toBe('stopped')
+    const engine = await firstChild(running)
+    for (const pid of [running.pid, engine]) process.kill(pid, 'SIGINT')
+    const { code, stderr } = await running.outcome
+    expect([code, stderr]).toEqual([
+      130,
+      'dcpscope: the run was stopped before it began; nothing was written\n',
+    ])
   })
 
   it('twice ends the command at once', async () => {
