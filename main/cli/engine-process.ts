@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type EngineCommand, type EngineEvent, engineEventSchema } from '../../app/protocol/engine.ts'
+import { childEnd } from '../process/child-end.ts'
 import { ipcPorts, type Port } from '../process/port.ts'
 import { type SilenceWatch, watchSilence } from '../process/silence.ts'
 import { CliFailure, EXIT } from './failure.ts'
@@ -70,28 +71,8 @@ export const startEngine = (distDir: string): EngineProcess => {
   }
 }
 
-/** How the process ended, with the last line that it wrote to stderr, which is where a native crash speaks. */
 const ending = async (child: ChildProcess): Promise<string> => {
-  let words = ''
-  // Undefined, whatever its type says, when the system had no file descriptor left for the process.
-  const errors = child.stderr ?? null
-  errors?.setEncoding('utf8').on('data', (text: string) => {
-    words = (words + text).slice(-4096)
-  })
-  // Not the child's `close`: it does not come when this side has disconnected.
-  const silent = new Promise<void>((resolve) => {
-    if (errors === null) resolve()
-    else errors.on('close', resolve)
-  })
-  const how = await new Promise<string>((resolve) => {
-    child.on('error', (error) => resolve(`the engine process could not be started: ${error.message}`))
-    child.on('exit', (code, signal) =>
-      resolve(`the engine process died (${signal === null ? `exit code ${code}` : signal})`),
-    )
-  })
-  await silent
-  const lastLine = words.trim().split('\n').at(-1) ?? ''
-  if (lastLine === '') return how
-  const own = /^dcpscope engine: (.*)/.exec(lastLine)?.[1]
-  return own ?? `${how}: ${lastLine}`
+  const { how, words } = await childEnd(child)
+  if (words === '') return `the engine process ${how}`
+  return /^dcpscope engine: (.*)/.exec(words)?.[1] ?? `the engine process ${how}: ${words}`
 }

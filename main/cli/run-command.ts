@@ -67,8 +67,7 @@ const drive = async (
   store.attachEngine(engine.data)
   const died = engine.exited.then(async (how): Promise<Ended> => {
     await store.interrupt(start.bundle, how)
-    // A signal to the whole group ends an engine that has only just begun before it can listen, and may be heard of later here.
-    await new Promise((next) => setImmediate(next))
+    // A signal to the whole group ends an engine that has only just begun before it can listen.
     if (signals.asked() && store.manifestOf(start.bundle) === undefined) return { status: 'stopped' }
     return { status: 'interrupted', error: how }
   })

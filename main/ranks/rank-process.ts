@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
 import { type Assignment, type Over, overSchema } from '../../app/protocol/ranks.ts'
+import { childEnd } from '../process/child-end.ts'
 import { watchSilence } from '../process/silence.ts'
 
 /** The process of one rank. */
@@ -26,7 +27,8 @@ export const startRankProcess = (distDir: string, assignment: Assignment): RankP
     silence.heard()
     if (message !== ALIVE) over = overSchema.safeParse(message).data
   })
-  child.send(assignment, () => {})
+  // No channel, whatever its type says, when the system had no file descriptor left for it.
+  child.send?.(assignment, () => {})
   const ended = ending(child).then((died) => {
     const how = silence.release() ?? died
     return { how, ...(over === undefined ? {} : { over }) }
@@ -37,23 +39,7 @@ export const startRankProcess = (distDir: string, assignment: Assignment): RankP
 /** Sign of life of a rank to the process that started it. */
 export const ALIVE = 'alive'
 
-const KILLED = 'SIGKILL, by somebody or by the system when memory ran out'
-
 const ending = async (child: ChildProcess): Promise<string> => {
-  let words = ''
-  // Undefined, whatever its type says, when the system had no file descriptor left for the process.
-  const errors = child.stderr ?? null
-  errors?.setEncoding('utf8').on('data', (text: string) => {
-    words = (words + text).slice(-4096)
-  })
-  const how = await new Promise<string>((resolve) => {
-    child.on('error', (error) => resolve(`could not be started: ${error.message}`))
-    child.on('exit', (code, signal) =>
-      resolve(`died (${signal === null ? `exit code ${code}` : signal === 'SIGKILL' ? KILLED : signal})`),
-    )
-  })
-  // What it wrote last may still be on its way.
-  await new Promise((resolve) => setImmediate(resolve))
-  const lastLine = words.trim().split('\n').at(-1) ?? ''
-  return lastLine === '' ? how : `${how}: ${lastLine}`
+  const { how, words } = await childEnd(child)
+  return words === '' ? how : `${how}: ${words}`
 }

@@ -206,7 +206,7 @@ describe('a process that dies', () => {
     process.kill(engine, 'SIGKILL')
     const { code, stderr } = await running.outcome
     expect(code).toBe(3)
-    expect(stderr).toMatch(/^dcpscope: the engine process died \(SIGKILL\)[^\n]*\n$/)
+    expect(stderr).toMatch(/^dcpscope: the engine process died \(SIGKILL[^)]*\)[^\n]*\n$/)
     expect(stderr).toContain(bundle)
     expect(manifestOf(bundle).status).toBe('interrupted')
     expect(await stepsIn(bundle)).toBeGreaterThan(0)
