@@ -9,11 +9,13 @@ import type { CommandResult } from './run-command.ts'
 export const ownSeat = (config: RunConfig): Seat | undefined => {
   const launched = launchedHere()
   const { dcpSize } = config.parallel
-  if (launched !== undefined && launched.seat.world !== dcpSize)
-    throw badInput(
-      `${launched.worldName} says ${launched.seat.world} ranks, but the configuration has parallel.dcpSize ${dcpSize}`,
-    )
-  return launched?.seat
+  if (launched === undefined || launched.seat.world === dcpSize) return launched?.seat
+  const { seat, rankName, worldName } = launched
+  const [ranks, remedy] =
+    seat.world === 1
+      ? ['1 rank', `; unset ${rankName} to start all ranks from here`]
+      : [`${seat.world} ranks`, '']
+  throw badInput(`${worldName} says ${ranks}, but the configuration has parallel.dcpSize ${dcpSize}${remedy}`)
 }
 
 const launchedHere = (): Launched | undefined => {

@@ -3,7 +3,8 @@ import type { Seat } from '../../app/protocol/engine.ts'
 /** What a launcher says. */
 export interface Launched {
   readonly seat: Seat
-  /** The variable that says how many ranks there are. */
+  /** The variables that say which rank this is and how many there are. */
+  readonly rankName: string
   readonly worldName: string
 }
 
@@ -29,7 +30,11 @@ export const launchedAs = (env: Environment = process.env): Launched | undefined
   const rank = wholeNumber(env, names.rank, 0)
   if (rank >= world) throw new Error(`${names.rank}: must be below ${names.world} (${world}), got ${rank}`)
   const local = isSet(env[names.local]) ? { localRank: wholeNumber(env, names.local, 0) } : {}
-  return { seat: { rank, world, ...local, ...meetingPoint(env, world) }, worldName: names.world }
+  return {
+    seat: { rank, world, ...local, ...meetingPoint(env, world) },
+    rankName: names.rank,
+    worldName: names.world,
+  }
 }
 
 const isSet = (value: string | undefined): value is string => value !== undefined && value.trim() !== ''

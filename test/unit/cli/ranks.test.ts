@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { dirname, join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import {
   CLI,
   childrenOf,
@@ -19,6 +19,9 @@ import {
   type Setting,
   start,
 } from './dcpscope.ts'
+
+// Most of these tests wait for time limits. More of them at once would keep each other's ranks from their cores.
+vi.setConfig({ maxConcurrency: 4 })
 
 const canUnshare = process.platform === 'linux' && process.getuid?.() === 0
 
@@ -44,8 +47,12 @@ const gone = async (pids: readonly number[]): Promise<void> => {
   while (pids.some(isAlive)) await new Promise((next) => setTimeout(next, 20))
 }
 
-const segments = (): string[] =>
-  process.platform === 'linux' ? readdirSync('/dev/shm').filter((name) => /^dcpscope-\d/.test(name)) : []
+/** Names of shared memory that runs have left behind: whoever leads one that goes on may still need its own. */
+const segments = (): string[] => {
+  if (process.platform !== 'linux') return []
+  const leader = (name: string): number => Number(/^dcpscope-(\d+)-/.exec(name)?.[1] ?? process.pid)
+  return readdirSync('/dev/shm').filter((name) => !isAlive(leader(name)))
+}
 
 const numberIn = async (bundle: string, sql: string): Promise<number> => {
   const rows = await query(bundle, sql)
@@ -300,7 +307,7 @@ const expectKept = async (bundle: string, status: string): Promise<void> => {
   expect(segments()).toEqual([])
 }
 
-describe('a rank that', () => {
+describe('a rank that', { concurrent: true }, () => {
   const signals = ['SIGKILL', 'SIGSEGV', 'SIGSTOP'] as const
   const cases = signals.flatMap((signal) => [0, 1].map((n) => ({ signal, n })))
   it.each(cases)(
@@ -413,7 +420,7 @@ describe('a rank that', () => {
   })
 })
 
-describe('ranks that cannot go on', () => {
+describe('ranks that cannot go on', { concurrent: true }, () => {
   it('since their pools are full say so once, for all', async () => {
     const bundle = newBundle()
     const config = endless({ workload: { steps: 1000 }, cache: { poolTokens: 800 } })
@@ -468,7 +475,7 @@ describe('ranks that cannot go on', () => {
   })
 })
 
-describe('ranks that are all stopped for a while', () => {
+describe('ranks that are all stopped for a while', { concurrent: true }, () => {
   it('go on together, and none is taken for hung', async () => {
     const { bundle, running, family } = await recordingRun()
     for (const pid of family) process.kill(pid, 'SIGSTOP')
@@ -484,7 +491,7 @@ describe('ranks that are all stopped for a while', () => {
   })
 })
 
-describe('ranks whose leader is lost', () => {
+describe('ranks whose leader is lost', { concurrent: true }, () => {
   it('since it is stopped for ever end, and the command says so', async () => {
     const bundle = newBundle()
     const running = await launch({ bundle })
@@ -539,12 +546,20 @@ const expectRefused = async (
   expect(segments()).toEqual([])
 }
 
-describe('ranks that do not make a group are refused in one line', () => {
+describe('ranks that do not make a group are refused in one line', { concurrent: true }, () => {
   it('when the world size is not the dcp size', async () => {
     const bundle = newBundle()
     const running = await launch({ bundle, world: 2, ranks: [0, 1] })
     const says = /^dcpscope: WORLD_SIZE says 2 ranks, but the configuration has parallel\.dcpSize 4\n$/
     await expectRefused(running, bundle, says, 2)
+  })
+
+  it('when there is a launcher that started this command alone, with what to do', async () => {
+    const bundle = newBundle()
+    const env = { SLURM_PROCID: '0', SLURM_NTASKS: '1' }
+    const says =
+      /^dcpscope: SLURM_NTASKS says 1 rank, but the configuration has parallel\.dcpSize 4; unset SLURM_PROCID to start all ranks from here\n$/
+    await expectRefused([start(['run', endless(), '--out', bundle], { env })], bundle, says, 2)
   })
 
   it('when ranks have other world sizes', async () => {

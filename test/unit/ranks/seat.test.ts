@@ -12,6 +12,7 @@ describe('the place of a process among those that a launcher started', () => {
   ])('is what %s says', (_name, env) => {
     expect(launchedAs({ ...env, ...meeting })).toEqual({
       seat: { rank: 2, world: 4, localRank: 0, address: 'node-1', port: 29500 },
+      rankName: Object.keys(env)[0],
       worldName: Object.keys(env)[1],
     })
   })
@@ -36,6 +37,7 @@ describe('the place of a process among those that a launcher started', () => {
   it('needs no meeting point for one rank', () => {
     expect(launchedAs({ RANK: '0', WORLD_SIZE: '1' })).toEqual({
       seat: { rank: 0, world: 1, address: '127.0.0.1', port: 0 },
+      rankName: 'RANK',
       worldName: 'WORLD_SIZE',
     })
   })
