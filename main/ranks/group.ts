@@ -106,6 +106,8 @@ class Group {
       return problemOutcome(error)
     })
     await this.#dismiss(outcome)
+    // Only now nobody makes it any more.
+    this.#deps.addon.unlinkSegment(this.#segment)
     this.#deps.report({ type: 'ended', runId: this.#request.runId, ...outcome })
   }
 
@@ -125,7 +127,6 @@ class Group {
       clearInterval(beats)
       clearTimeout(this.#grace)
     }
-    this.#deps.addon.unlinkSegment(this.#segment)
     return this.#storeLost ?? (await this.#end())
   }
 

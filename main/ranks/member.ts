@@ -46,16 +46,16 @@ export const runMember = async (
 
 const failed = (error: string, code: string): Over => ({ type: 'over', status: 'failed', error, code })
 
-/** Tries until rank 0 listens, or nobody wants the run any more. */
+/** Tries until rank 0 listens, which is then told if this rank was asked to stop; undefined where nobody is to be told. */
 const connected = async (
   { rank, address, port }: Assignment,
   asked: AbortSignal,
 ): Promise<Socket | undefined> => {
   const deadline = performance.now() + GATHER_MS
   for (;;) {
-    if (asked.aborted) return undefined
     const tried = await attempt(address, port, deadline - performance.now())
     if (typeof tried !== 'string') return tried
+    if (asked.aborted) return undefined
     if (performance.now() + RETRY_MS >= deadline)
       throw new Error(
         `rank ${rank} found no rank 0 at ${address}:${port} within ${GATHER_MS / 1000} s (${tried})`,
@@ -76,6 +76,11 @@ const attempt = (address: string, port: number, ms: number): Promise<Socket | st
     const timer = setTimeout(() => give('it does not answer'), Math.max(ms, 1))
     socket.once('error', (error: NodeJS.ErrnoException) => give(error.code ?? error.message))
     socket.once('connect', () => {
+      // Where nobody listens, a socket that happens to get that very port as its own is connected to itself.
+      if (socket.localPort === port && socket.localAddress === socket.remoteAddress) {
+        give('ECONNREFUSED')
+        return
+      }
       clearTimeout(timer)
       socket.removeAllListeners('error')
       resolve(socket)

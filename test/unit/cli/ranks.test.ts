@@ -613,6 +613,18 @@ describe('ranks that do not make a group are refused in one line', { concurrent:
     await expectRefused(running, bundle, says, 3)
   })
 
+  it.skipIf(!canUnshare)('when a rank could only be connected to itself', async () => {
+    const bundle = newBundle()
+    // A system that gives connections ports of their own from these few alone.
+    const few = 'ip link set lo up && echo 40000 40004 > /proc/sys/net/ipv4/ip_local_port_range && exec "$@"'
+    const through = ['unshare', '-n', 'sh', '-c', few, 'sh']
+    const env = { MASTER_ADDR: '127.0.0.1', MASTER_PORT: '40000', ...torchrun(1, 4) }
+    const running = start(['run', endless(), '--out', bundle], { through, env })
+    const says =
+      /^dcpscope: rank 1 ended: rank 1 found no rank 0 at 127\.0\.0\.1:40000 within 8 s \(ECONNREFUSED\)\n$/
+    await expectRefused([running], bundle, says, 3)
+  })
+
   it('when rank 0 cannot listen', async () => {
     const bundle = newBundle()
     const taken = createServer()
