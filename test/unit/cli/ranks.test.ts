@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -23,7 +23,11 @@ import {
 // Most of these tests wait for time limits. More of them at once would keep each other's ranks from their cores.
 vi.setConfig({ maxConcurrency: 4 })
 
-const canUnshare = process.platform === 'linux' && process.getuid?.() === 0
+/** Whether tests may have mounts, clocks and networks of their own; only where they run as root, and not in every container. */
+const canUnshare =
+  process.platform === 'linux' &&
+  process.getuid?.() === 0 &&
+  spawnSync('unshare', ['-m', '-n', '--time', '--fork', 'ip', 'link', 'set', 'lo', 'up']).status === 0
 
 const newBundle = (): string => join(freshFolder(), 'run.dcp')
 
