@@ -107,8 +107,25 @@ const launch = async (options: Launch = {}): Promise<readonly Running[]> => {
   })
 }
 
+/** Four commands whose run is recording, and all their processes. */
+const recordingLaunch = async () => {
+  const bundle = newBundle()
+  const running = await launch({ bundle })
+  const [first, second] = running
+  if (first === undefined || second === undefined) throw new Error('no ranks')
+  await recording(bundle, first)
+  return { bundle, running, first, second, families: running.flatMap(({ pid }) => familyOf(pid)) }
+}
+
 const outcomesOf = (running: readonly Running[]): Promise<readonly Outcome[]> =>
   Promise.all(running.map(({ outcome }) => outcome))
+
+/** The same steps on every rank as in the run. */
+const expectWholeSteps = async (bundle: string): Promise<void> => {
+  const n = await numberIn(bundle, 'select count(*)::int from steps')
+  const perRank = 'select rank, count(distinct step)::int as n from spans group by all order by 1'
+  expect(await query(bundle, perRank)).toEqual([0, 1, 2, 3].map((rank) => ({ rank, n })))
+}
 
 describe('dcpscope run --ranks processes', () => {
   it('records the same bundle as ranks in threads, and where each rank ran', async () => {
@@ -179,12 +196,7 @@ describe('dcpscope run --ranks processes', () => {
     const { code, stdout } = await running.outcome
     expect([code, stdout.split('\n')[0]]).toEqual([130, 'run (stopped)'])
     await gone(family)
-    const steps = await numberIn(bundle, 'select count(*)::int from steps')
-    const perRank = await query(
-      bundle,
-      'select rank, count(distinct step)::int as n from spans group by all order by 1',
-    )
-    expect(perRank).toEqual([0, 1, 2, 3].map((rank) => ({ rank, n: steps })))
+    await expectWholeSteps(bundle)
     expect(segments()).toEqual([])
   })
 })
@@ -253,16 +265,13 @@ describe('ranks that a launcher starts', () => {
   it.each(['command', 'process'])(
     'are stopped with whole steps when the %s of one of them is asked to end',
     async (which) => {
-      const bundle = newBundle()
-      const running = await launch({ bundle })
-      const [first, second] = running
-      if (first === undefined || second === undefined) throw new Error('no ranks')
-      await recording(bundle, first)
+      const { bundle, running, second } = await recordingLaunch()
       process.kill(which === 'command' ? second.pid : (childrenOf(second.pid)[0] ?? 0), 'SIGTERM')
       const [told, ...others] = await outcomesOf(running)
       expect([told?.code, told?.stdout.split('\n')[0]]).toEqual([130, 'run (stopped)'])
       for (const { code, stdout, stderr } of others) expect([code, stdout, stderr]).toEqual([130, '', ''])
       expect(manifestOf(bundle).status).toBe('stopped')
+      await expectWholeSteps(bundle)
     },
   )
 
@@ -364,12 +373,7 @@ describe('a rank that', { concurrent: true }, () => {
   })
 
   it('a launcher started dies, and all other commands end with the reason', async () => {
-    const bundle = newBundle()
-    const running = await launch({ bundle })
-    const [first] = running
-    if (first === undefined) throw new Error('no first rank')
-    await recording(bundle, first)
-    const families = running.flatMap(({ pid }) => familyOf(pid))
+    const { bundle, running, families } = await recordingLaunch()
     running[2]?.child.kill('SIGKILL')
     const [told, ...others] = await outcomesOf(running)
     expect(told?.stderr).toMatch(
@@ -386,12 +390,7 @@ describe('a rank that', { concurrent: true }, () => {
   })
 
   it('a launcher started is stopped for ever, and is not left behind', async () => {
-    const bundle = newBundle()
-    const running = await launch({ bundle })
-    const [first, second] = running
-    if (first === undefined || second === undefined) throw new Error('no ranks')
-    await recording(bundle, first)
-    const families = running.flatMap(({ pid }) => familyOf(pid))
+    const { running, second, families } = await recordingLaunch()
     process.kill(childrenOf(second.pid)[0] ?? 0, 'SIGSTOP')
     const [told, stopped] = await outcomesOf(running)
     expect(told?.stderr).toMatch(/^dcpscope: rank 1 (of 4 has not answered for 4 s|did not come)[^\n]*\n$/)
@@ -401,12 +400,7 @@ describe('a rank that', { concurrent: true }, () => {
   })
 
   it('loses the first rank ends by itself', async () => {
-    const bundle = newBundle()
-    const running = await launch({ bundle })
-    const [first] = running
-    if (first === undefined) throw new Error('no first rank')
-    await recording(bundle, first)
-    const families = running.flatMap(({ pid }) => familyOf(pid))
+    const { bundle, running, first, families } = await recordingLaunch()
     first.child.kill('SIGKILL')
     const [, ...others] = await outcomesOf(running)
     for (const [i, { code, stderr }] of others.entries())
@@ -497,12 +491,7 @@ describe('ranks that are all stopped for a while', { concurrent: true }, () => {
 
 describe('ranks whose leader is lost', { concurrent: true }, () => {
   it('since it is stopped for ever end, and the command says so', async () => {
-    const bundle = newBundle()
-    const running = await launch({ bundle })
-    const [first] = running
-    if (first === undefined) throw new Error('no first rank')
-    await recording(bundle, first)
-    const families = running.flatMap(({ pid }) => familyOf(pid))
+    const { bundle, running, first, families } = await recordingLaunch()
     process.kill(childrenOf(first.pid)[0] ?? 0, 'SIGSTOP')
     const [told, ...others] = await outcomesOf(running)
     expect(told?.stderr).toMatch(
