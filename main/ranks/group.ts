@@ -338,7 +338,9 @@ class Group {
     if (this.#cause !== undefined || this.#storeLost !== undefined) return
     this.#cause = cause
     this.#limit(FAILURE_GRACE_MS, 'did not stop')
-    this.#stopRanks()
+    // A pool that is full is so on every rank: each comes to that by itself, and the first one notes it.
+    if (cause.code === 'ERR_POOL_FULL') this.#settle()
+    else this.#stopRanks()
   }
 
   /** Ranks that have not ended within `ms` are given up. */
