@@ -99,12 +99,17 @@ export class ColumnSet {
   }
 }
 
-/** Streams a result in pieces of about 2048 rows; `take` gets each piece. */
+/**
+ * Streams a result in pieces of about 2048 rows; `take` gets each piece. Rejects where a row cannot be read, also when
+ * pieces before it have been taken: DuckDB's binding ends a stream without a word at an error, so rows are counted.
+ */
 export const streamColumns = async (
   connection: DuckDBConnection,
   sql: string,
   take: (piece: ColumnSet) => void,
 ): Promise<void> => {
+  const [counted] = await plainRows(connection, `SELECT count(*) AS rows FROM (${sql})`)
+  let left = numberOf(counted, 'rows')
   const result = await connection.stream(sql)
   const shape = columnShape(result)
   for (
@@ -122,7 +127,12 @@ export const streamColumns = async (
       columns.set(name, own.buffer)
     })
     take(new ColumnSet(rows, columns))
+    left -= rows
   }
+  if (left <= 0) return
+  // Read as a whole it says what is wrong.
+  await connection.run(sql)
+  throw new Error(`a result ended ${left} rows early`)
 }
 
 const columnShape = (result: DuckDBResult): { name: string; width: number }[] =>

@@ -11,6 +11,12 @@ import { firstRows } from './sql-rows.ts'
 const MEMORY_LIMIT = '2GB'
 
 /**
+ * What DuckDB computes of an answer before it gives the first row. Its binding ends a stream without a word at an error,
+ * but throws those that it meets before, so this must be more than an answer may hold.
+ */
+const COMPUTED_FIRST = '512MB'
+
+/**
  * One SELECT over the tables of a bundle, in a DuckDB of its own that can read nothing but the bundle. Values are
  * JSON: integers beyond 2^53 and decimals as text, NaN and infinities as text, times in ISO form.
  */
@@ -42,6 +48,7 @@ const prepareTables = async (connection: DuckDBConnection, bundle: string): Prom
   for (const table of TABLE_NAMES)
     await connection.run(`CREATE VIEW ${sqlName(table)} AS SELECT * FROM ${relation(bundle, table)}`)
   const folder = resolve(bundle)
+  await connection.run(`SET streaming_buffer_size = '${COMPUTED_FIRST}'`)
   await connection.run(`SET allowed_directories = [${sqlText(folder.endsWith(sep) ? folder : folder + sep)}]`)
   await connection.run('SET enable_external_access = false')
   await connection.run('SET lock_configuration = true')

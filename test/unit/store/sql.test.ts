@@ -54,6 +54,13 @@ describe('a query', () => {
     expect(JSON.parse(JSON.stringify(rows))).toEqual(rows)
   })
 
+  it('fails when a row cannot be computed, also behind thousands that can', async () => {
+    for (const bad of [5, 150_000, 950_000]) {
+      const rows = `SELECT CASE WHEN i = ${bad} THEN error('boom') ELSE i::VARCHAR END FROM range(1000000) t(i)`
+      await expect(query(rows, 1_000_000)).rejects.toThrow('boom')
+    }
+  })
+
   it('tells apart columns of the same name', async () => {
     expect((await query('SELECT 1 AS a, 2 AS a')).columns).toEqual(['a', 'a:1'])
   })
