@@ -1,11 +1,4 @@
-import {
-  type EngineEvent,
-  MESSAGE_BYTES,
-  type Seat,
-  type TraceMessage,
-  type TraceReply,
-  traceReplySchema,
-} from '../../app/protocol/engine.ts'
+import { type EngineEvent, MESSAGE_BYTES, type Seat, type TraceMessage } from '../../app/protocol/engine.ts'
 import type { RunConfig } from '../../app/run/config.ts'
 import { type Device, engineConfig, measuredLayers } from '../../app/run/engine-config.ts'
 import type { Manifest } from '../../app/trace/manifest.ts'
@@ -14,6 +7,7 @@ import { captureMessages, captureNote } from './captures.ts'
 import { completeChunk, sizedChunks } from './chunks.ts'
 import { beginManifest, sharesDevice } from './manifest.ts'
 import { createOutbox, type Outbox } from './outbox.ts'
+import { takeStoreReply } from './store-reply.ts'
 
 export interface RunRequest {
   readonly runId: string
@@ -264,24 +258,11 @@ class RunDriver {
   }
 
   storeReply(message: unknown): void {
-    const parsed = traceReplySchema.safeParse(message)
-    if (!parsed.success) {
-      this.loseStore({ status: 'failed', error: 'the store answered something unknown', code: 'ERR_STORE' })
-      return
-    }
-    const reply: TraceReply = parsed.data
-    if (reply.runId !== this.#request.runId) return
-    switch (reply.type) {
-      case 'ack':
-        this.#outbox.acknowledge(reply.bytes)
-        return
-      case 'failed':
-        this.loseStore({ status: 'failed', error: reply.error, code: 'ERR_STORE' })
-        return
-      case 'closed':
-        this.#closed({ status: reply.status })
-        return
-    }
+    takeStoreReply(message, this.#request.runId, {
+      acknowledge: (reply) => this.#outbox.acknowledge(reply.bytes),
+      closed: ({ status }) => this.#closed({ status }),
+      lost: (outcome) => this.loseStore(outcome),
+    })
   }
 
   /** The store cannot go on: the engine stops, since nothing could be kept of what it does. */

@@ -4,7 +4,6 @@ import {
   type EngineEvent,
   MESSAGE_BYTES,
   type TraceMessage,
-  traceReplySchema,
 } from '../../app/protocol/engine.ts'
 import {
   type Assignment,
@@ -19,6 +18,7 @@ import {
 import type { Manifest } from '../../app/trace/manifest.ts'
 import type { NativeAddon } from '../engine/addon.ts'
 import type { Driver, RunRequest } from '../engine/driver.ts'
+import { takeStoreReply } from '../engine/store-reply.ts'
 import { type Cause, causeText } from './cause.ts'
 import { alignClocks, clocksOf, clockUncertainty } from './clocks.ts'
 import { type Gathering, GroupProblem, gather, isLoopback, LEFT_MS, type Seated, stopped } from './gather.ts'
@@ -272,24 +272,11 @@ class Group {
   }
 
   storeReply(message: unknown): void {
-    const parsed = traceReplySchema.safeParse(message)
-    if (!parsed.success) {
-      this.loseStore({ status: 'failed', error: 'the store answered something unknown', code: 'ERR_STORE' })
-      return
-    }
-    const reply = parsed.data
-    if (reply.runId !== this.#request.runId) return
-    switch (reply.type) {
-      case 'ack':
-        this.#relay.acknowledge(reply)
-        return
-      case 'failed':
-        this.loseStore({ status: 'failed', error: reply.error, code: 'ERR_STORE' })
-        return
-      case 'closed':
-        this.#closed({ status: reply.status })
-        return
-    }
+    takeStoreReply(message, this.#request.runId, {
+      acknowledge: (reply) => this.#relay.acknowledge(reply),
+      closed: ({ status }) => this.#closed({ status }),
+      lost: (outcome) => this.loseStore(outcome),
+    })
   }
 
   /** The store cannot go on: nothing could be kept of what the ranks do. */

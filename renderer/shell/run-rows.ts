@@ -11,6 +11,24 @@ import type { InspectorRow } from './Inspector.tsx'
 /** An ISO time to the second, without letters. */
 export const clockText = (iso: string): string => iso.replace('T', ' ').replace(/(\.\d+)?Z$/, '')
 
+/** On what and when a bundle was made. */
+export const madeRows = ({
+  devices,
+  createdAt,
+  endedAt,
+}: Pick<Manifest, 'devices' | 'createdAt' | 'endedAt'>): InspectorRow[] => [
+  ...devices.map(({ name, detail }) => ({
+    label: 'device',
+    value: name,
+    copy: `${name}, ${detail}`,
+    note: detail,
+  })),
+  { label: 'created', value: clockText(createdAt), copy: createdAt, note: 'UTC' },
+  ...(endedAt === undefined
+    ? []
+    : [{ label: 'ended', value: clockText(endedAt), copy: endedAt, note: 'UTC' }]),
+]
+
 const msRow = (label: string, ms: number, source: string | undefined, note?: string): InspectorRow => ({
   label,
   value: formatMs(ms),
@@ -70,7 +88,7 @@ export const runRows = (
   { id, manifest, steps, ranks, startNs, endNs, captures }: RunInfo,
   phase: RunPhase,
 ): InspectorRow[] => {
-  const { config, devices, versions, createdAt, endedAt, clock, summary } = manifest
+  const { config, versions, clock, summary } = manifest
   const contexts = contextLens(config)
   const restBytes = restOfLayer(config).bytes
   const captured = captures.map(({ step, layer }) => `${step}/${layer}`)
@@ -115,16 +133,7 @@ export const runRows = (
           { label: 'provenance', value: summary.provenance },
           { label: 'dropped', value: String(summary.dropped) },
         ]),
-    ...devices.map(({ name, detail }) => ({
-      label: 'device',
-      value: name,
-      copy: `${name}, ${detail}`,
-      note: detail,
-    })),
-    { label: 'created', value: clockText(createdAt), copy: createdAt, note: 'UTC' },
-    ...(endedAt === undefined
-      ? []
-      : [{ label: 'ended', value: clockText(endedAt), copy: endedAt, note: 'UTC' }]),
+    ...madeRows(manifest),
     { label: 'clock', value: clock.alignment, copy: `${clock.alignment}; base ${clock.base}` },
     ...Object.entries(versions).map(([label, value]) => ({ label, value })),
     { label: 'run id', value: id },

@@ -2,11 +2,11 @@ import type { RunInfo } from '../../app/protocol/store.ts'
 import { formatInt } from '../drawing/format.ts'
 import type { RunPhase } from '../state/run-state.ts'
 import type { InspectorRow } from './Inspector.tsx'
-import { clockText } from './run-rows.ts'
+import { madeRows } from './run-rows.ts'
 
 /** What the inspector says of an open sweep; nothing of a bundle without one. */
 export const sweepRows = ({ id, manifest }: RunInfo, phase: RunPhase): InspectorRow[] => {
-  const { sweep, devices, versions, createdAt, endedAt } = manifest
+  const { sweep, versions } = manifest
   if (sweep === undefined) return []
   const { config } = sweep
   const list = (label: string, values: readonly (string | number)[], note?: string): InspectorRow => ({
@@ -31,16 +31,7 @@ export const sweepRows = ({ id, manifest }: RunInfo, phase: RunPhase): Inspector
     list('concurrency', config.concurrency),
     { label: 'repeats', value: String(config.repeats) },
     { label: 'steps', value: formatInt(config.steps), note: `after ${config.warmup} of warm-up` },
-    ...devices.map(({ name, detail }) => ({
-      label: 'device',
-      value: name,
-      copy: `${name}, ${detail}`,
-      note: detail,
-    })),
-    { label: 'created', value: clockText(createdAt), copy: createdAt, note: 'UTC' },
-    ...(endedAt === undefined
-      ? []
-      : [{ label: 'ended', value: clockText(endedAt), copy: endedAt, note: 'UTC' }]),
+    ...madeRows(manifest),
     ...Object.entries(versions).map(([label, value]) => ({ label, value })),
     { label: 'run id', value: id },
   ]
