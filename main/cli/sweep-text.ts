@@ -1,9 +1,10 @@
 import { weightBytesOf } from '../../app/sweep/capacity.ts'
 import type { LeftOut } from '../../app/sweep/expand.ts'
-import { grouped } from '../../app/sweep/grouped.ts'
 import type { SweepManifest } from '../../app/sweep/manifest.ts'
 import { PUBLISHED } from '../../app/sweep/published.ts'
-import type { Arrangement, Cell, Frontier, Group, Regime, SweepSummary } from '../../app/sweep/summary.ts'
+import { arrangementName } from '../../app/sweep/spots.ts'
+import type { Cell, Frontier, Group, Regime, SweepSummary } from '../../app/sweep/summary.ts'
+import { bestText, LIMIT_WORDS, reasonLines, VERDICT_WORDS, winnersText } from '../../app/sweep/words.ts'
 import type { Manifest } from '../../app/trace/manifest.ts'
 import type { LoopEnd, LoopProgress } from './sweep-loop.ts'
 import { type Cell as TableCell, textTable } from './text-table.ts'
@@ -139,10 +140,7 @@ const errorText = ({ points, median, p90 }: NonNullable<SweepSummary['modelError
 
 /** One fact a reason, with how many points it concerns. */
 const reasonsText = (name: string, points: readonly { key: string; reason: string }[]): Fact[] =>
-  [...grouped(points, ({ reason }) => reason)].map(([reason, [first, ...others]]) => [
-    name,
-    `${others.length === 0 ? first.key : `${others.length + 1} points, the first ${first.key}`}: ${reason}`,
-  ])
+  reasonLines(points).map(({ text }) => [name, text])
 
 const groupText = (group: Group, emulated: boolean): string[] => {
   const { model, gpu, world, kvDtype, qLen, cells } = group
@@ -158,18 +156,12 @@ const groupText = (group: Group, emulated: boolean): string[] => {
     '',
     ...group.byContext.map((frontier) => `  ${paysText('context', 'concurrency', frontier)}`),
     ...group.byConcurrency.map((frontier) => `  ${paysText('concurrency', 'context', frontier)}`),
-    `  best: ${bestText(group)}`,
+    `  best: ${winnersText(group)}`,
     ...group.regimes.map((regime) => `  ${regimeText(regime)}`),
   ]
 }
 
 const indented = (text: string): string => text.replace(/^/gm, '  ')
-
-const VERDICT: Readonly<Record<Cell['verdict'], string>> = {
-  dcp: 'dcp pays',
-  tp: 'tp is faster',
-  'not significant': 'not significant',
-}
 
 const cellTable = (cells: readonly Cell[]): string =>
   textTable(
@@ -179,10 +171,10 @@ const cellTable = (cells: readonly Cell[]): string =>
       cell.concurrency,
       `${rounded(cell.tp.tokensPerSecond)}${atCapacity(cell.tp)}`,
       `${rounded(cell.best.tokensPerSecond)}${atCapacity(cell.best)}`,
-      `${arrangement(cell.best)}${cell.bestIsClear ? '' : ' or another'}`,
+      bestText(cell),
       percent(cell.gain),
       cell.interval === null ? 'none' : cell.interval.map(percent).join(' to '),
-      VERDICT[cell.verdict],
+      VERDICT_WORDS[cell.verdict],
       cell.best.limit,
     ]),
   )
@@ -191,8 +183,6 @@ const cellTable = (cells: readonly Cell[]): string =>
 const atCapacity = ({ capacityLimited, batch }: Cell['tp']): string =>
   capacityLimited ? ` (pool holds ${batch})` : ''
 
-const arrangement = ({ mode, dcp, comm }: Arrangement): string => (mode === 'tp' ? 'tp' : `dcp${dcp} ${comm}`)
-
 const paysText = (held: string, along: string, { at, from, pays, unclear }: Frontier): string => {
   const where = `${held} ${at}:`
   if (from !== null) return `${where} dcp pays from ${along} ${from}`
@@ -200,24 +190,12 @@ const paysText = (held: string, along: string, { at, from, pays, unclear }: Fron
   return `${where} dcp pays at no ${along} up to the largest${unclear ? ', as far as the spread allows an answer' : ''}`
 }
 
-const bestText = ({ best, cells }: Group): string =>
-  best.length === 0
-    ? 'tp everywhere, or no significant difference'
-    : best.map((one) => `${arrangement(one)} in ${one.cells} of ${cells.length}`).join(', ')
-
-const LIMIT: Readonly<Record<Regime['limit'], string>> = {
-  hbm: 'memory bandwidth',
-  matrix: 'matrix units',
-  transport: 'transport',
-  launch: 'launches',
-}
-
 const regimeText = (regime: Regime): string => {
   const range = ([least, most]: readonly [number, number]): string =>
     least === most ? `${least}` : `${least} to ${most}`
   const points = `${regime.points} ${regime.points === 1 ? 'point' : 'points'}`
   return (
-    `${arrangement(regime)}: limited by ${LIMIT[regime.limit]} in ${points}, ` +
+    `${arrangementName(regime)}: limited by ${LIMIT_WORDS[regime.limit]} in ${points}, ` +
     `contexts ${range(regime.contexts)}, concurrency ${range(regime.concurrencies)}`
   )
 }

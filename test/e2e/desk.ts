@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import type { ElectronApplication } from 'playwright'
 import { expect, type Locator, type Page } from 'playwright/test'
 import {
   type CommandResult,
@@ -129,4 +130,32 @@ export const runDefault = async (page: Page): Promise<void> => {
   await waitReady(page, 'engine')
   await page.getByTestId('run-start-default').click()
   await expect.poll(async () => (await stateOf(page)).lastRun?.status, { timeout: 30_000 }).toBe('complete')
+}
+
+/** The sizes of window at which every view is looked at. */
+export const SIZES = [
+  [1280, 800],
+  [2560, 1440],
+] as const
+
+export const resize = async (
+  app: ElectronApplication,
+  page: Page,
+  width: number,
+  height: number,
+): Promise<void> => {
+  await app.evaluate(
+    ({ BrowserWindow }, size) => BrowserWindow.getAllWindows()[0]?.setContentSize(size.width, size.height),
+    { width, height },
+  )
+  // A display may keep a pixel for itself.
+  await expect.poll(async () => Math.abs(Number(await page.evaluate('innerWidth')) - width)).toBeLessThan(3)
+}
+
+/** Clicks through the choices of the theme: system, light, dark. */
+export const chooseTheme = async (page: Page, theme: string): Promise<void> => {
+  const html = page.locator('html')
+  for (let clicks = 0; clicks < 3 && (await html.getAttribute('data-theme')) !== theme; clicks++)
+    await page.getByTestId('theme').click()
+  await expect(html).toHaveAttribute('data-theme', theme)
 }

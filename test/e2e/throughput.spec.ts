@@ -6,7 +6,7 @@ import type { ElectronApplication, Page } from 'playwright'
 import { z } from 'zod'
 import { formatFloat, formatInt, formatRate } from '../../renderer/drawing/format.ts'
 import { gainText } from '../../renderer/views/throughput/words.ts'
-import { manifestOf, query, runDefault, showView, waitReady } from './desk.ts'
+import { chooseTheme, manifestOf, query, resize, runDefault, SIZES, showView, waitReady } from './desk.ts'
 import { expect, test } from './fixture.ts'
 import { launch } from './launch.ts'
 
@@ -248,29 +248,14 @@ test('keys move through the map, the arrangements and the curves', async () => {
   })
 })
 
-const SIZES = [
-  [1280, 800],
-  [2560, 1440],
-] as const
-
 test('nothing overlaps or is cut off in either theme and size', async () => {
   await withBundle('small', async (page, app) => {
     await page.getByTestId('map-4096-32').click()
     await page.getByTestId('toggle-model').click()
-    const html = page.locator('html')
     for (const [width, height] of SIZES) {
-      await app.evaluate(
-        ({ BrowserWindow }, size) =>
-          BrowserWindow.getAllWindows()[0]?.setContentSize(size.width, size.height),
-        { width, height },
-      )
-      await expect
-        .poll(async () => Math.abs(Number(await page.evaluate('innerWidth')) - width))
-        .toBeLessThan(3)
+      await resize(app, page, width, height)
       for (const theme of ['dark', 'light']) {
-        for (let i = 0; i < 3 && (await html.getAttribute('data-theme')) !== theme; i++)
-          await page.getByTestId('theme').click()
-        await expect(html).toHaveAttribute('data-theme', theme)
+        await chooseTheme(page, theme)
         // Text of cells fits, the table needs no scroll bar, the toolbar is one line, labels of the axis are whole.
         const cut = await page
           .locator('.map-cell, .throughput-scroll, .throughput-chart')

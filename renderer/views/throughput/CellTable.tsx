@@ -1,11 +1,12 @@
 import { arrangementName } from '../../../app/sweep/spots.ts'
+import { LIMIT_WORDS, VERDICT_WORDS } from '../../../app/sweep/words.ts'
 import type { Manifest } from '../../../app/trace/manifest.ts'
 import { SourceBadge } from '../../controls/SourceBadge.tsx'
 import { formatFloat, formatInt, formatRate } from '../../drawing/format.ts'
 import { CopyButton } from '../../shell/CopyButton.tsx'
 import type { CellRow, Place } from './model.ts'
 import { spotSource } from './source.ts'
-import { gainText, intervalText, LIMIT_WORDS, VERDICT_WORDS } from './words.ts'
+import { gainText, intervalText } from './words.ts'
 
 /** The cell as lines with tabs, exact, with the source of every number that was not measured. */
 const copyText = (place: Place, rows: readonly CellRow[], manifest: Manifest): string =>

@@ -1,12 +1,13 @@
 import { memo } from 'react'
 import { arrangementName } from '../../../app/sweep/spots.ts'
 import type { Cell } from '../../../app/sweep/summary.ts'
+import { bestText, VERDICT_WORDS } from '../../../app/sweep/words.ts'
 import { SourceBadge } from '../../controls/SourceBadge.tsx'
 import { formatInt, formatRate } from '../../drawing/format.ts'
 import { divergingColour, divergingInk, type Theme } from '../../theme/colours.ts'
 import { useTheme } from '../../theme/use-theme.ts'
 import type { Place } from './model.ts'
-import { bestText, gainText, intervalText, tokensText, VERDICT_WORDS } from './words.ts'
+import { gainText, intervalText, tokensText } from './words.ts'
 
 /** Strength of a gain's colour: full from a factor of two on, and never so weak that its sign is lost. */
 const strength = (gain: number): number => {

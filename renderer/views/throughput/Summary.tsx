@@ -1,11 +1,12 @@
 import type { RunInfo } from '../../../app/protocol/store.ts'
 import { type Axis, arrangementName, otherAxis } from '../../../app/sweep/spots.ts'
 import type { Frontier, Group, ModelError, Regime } from '../../../app/sweep/summary.ts'
+import { reasonLines, winnersText } from '../../../app/sweep/words.ts'
 import { SourceBadge } from '../../controls/SourceBadge.tsx'
 import { formatBytes, formatInt, formatPercent } from '../../drawing/format.ts'
 import { CopyButton } from '../../shell/CopyButton.tsx'
 import type { Progress } from './model.ts'
-import { axisText, errorText, goOnCommand, paysText, reasonLines, regimeText, winnersText } from './words.ts'
+import { axisText, errorText, goOnCommand, paysText, regimeText } from './words.ts'
 
 /** From where DCP pays, one line a value of the held axis. */
 const Pays = ({ held, frontiers }: { readonly held: Axis; readonly frontiers: readonly Frontier[] }) => (

@@ -1,10 +1,11 @@
 import { arrangementName } from '../../../app/sweep/spots.ts'
+import { LIMIT_WORDS } from '../../../app/sweep/words.ts'
 import type { Manifest } from '../../../app/trace/manifest.ts'
 import { formatFloat, formatInt, formatMs, formatRate } from '../../drawing/format.ts'
 import { type InspectorRow, useInspector } from '../../shell/Inspector.tsx'
 import type { CellRow } from './model.ts'
 import { spotSource } from './source.ts'
-import { gainText, LIMIT_WORDS } from './words.ts'
+import { gainText } from './words.ts'
 
 const exactMs = (label: string, value: number, source: string | undefined, note?: string): InspectorRow => ({
   label,

@@ -1,7 +1,6 @@
-import type { Limit } from '../../../app/sweep/cost.ts'
-import { grouped } from '../../../app/sweep/grouped.ts'
-import { type Axis, arrangementName } from '../../../app/sweep/spots.ts'
+import type { Axis } from '../../../app/sweep/spots.ts'
 import type { Cell, Frontier, Group, ModelError, Regime } from '../../../app/sweep/summary.ts'
+import { LIMIT_WORDS } from '../../../app/sweep/words.ts'
 import { formatFloat, formatInt, formatRate } from '../../drawing/format.ts'
 
 const K = 1024
@@ -22,23 +21,6 @@ export const gainText = (ratio: number): string => {
   return `${percent > 0 ? '+' : ''}${text}%`
 }
 
-export const VERDICT_WORDS: Readonly<Record<Cell['verdict'], string>> = {
-  dcp: 'dcp pays',
-  tp: 'tp is faster',
-  'not significant': 'not significant',
-}
-
-export const LIMIT_WORDS: Readonly<Record<Limit, string>> = {
-  hbm: 'memory bandwidth',
-  matrix: 'matrix units',
-  transport: 'transport',
-  launch: 'launches',
-}
-
-/** The best arrangement of a cell, and whether it is the only one. */
-export const bestText = ({ best, bestIsClear }: Cell): string =>
-  `${arrangementName(best)}${bestIsClear ? '' : ' or another'}`
-
 /** `+38% (+35% to +41%)`: the gain with its interval, where there is one. */
 export const intervalText = ({ gain, interval }: Cell): string =>
   interval === null
@@ -53,11 +35,6 @@ export const paysText = (along: Axis, { from, pays, unclear }: Frontier): string
   return unclear ? `pays at no ${along}; in part not significant` : `pays at no ${along}`
 }
 
-export const winnersText = ({ best, cells }: Pick<Group, 'best' | 'cells'>): string =>
-  best.length === 0
-    ? 'tp everywhere, or no significant difference'
-    : best.map((one) => `${arrangementName(one)} in ${one.cells} of ${cells.length}`).join(', ')
-
 const rangeText = (axis: Axis, [least, most]: readonly [number, number]): string =>
   least === most ? axisText(axis, least) : `${axisText(axis, least)} to ${axisText(axis, most)}`
 
@@ -68,15 +45,6 @@ export const regimeText = ({ limit, points, contexts, concurrencies }: Regime): 
 export const errorText = ({ points, median, p90 }: ModelError): string =>
   `predicted over measured step: median ${formatFloat(median, 2)}; 90% of ${formatInt(points)} ` +
   `${points === 1 ? 'point' : 'points'} within a factor of ${formatFloat(p90, 2)}`
-
-/** Points without a measurement, a line a reason. */
-export const reasonLines = (
-  points: readonly { readonly key: string; readonly reason: string }[],
-): { readonly text: string; readonly keys: readonly string[] }[] =>
-  [...grouped(points, ({ reason }) => reason)].map(([reason, [first, ...others]]) => ({
-    text: `${others.length === 0 ? first.key : `${formatInt(others.length + 1)} points, the first ${first.key}`}: ${reason}`,
-    keys: [first, ...others].map(({ key }) => key),
-  }))
 
 /** Slowest and fastest of several repeats. */
 export const spreadText = (least: number, most: number): string =>

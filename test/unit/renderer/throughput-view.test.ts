@@ -3,6 +3,7 @@ import type { PointRow } from '../../../app/sweep/point-rows.ts'
 import { PUBLISHED } from '../../../app/sweep/published.ts'
 import { arrangementName, spotsOf } from '../../../app/sweep/spots.ts'
 import { summarise } from '../../../app/sweep/summary.ts'
+import { reasonLines } from '../../../app/sweep/words.ts'
 import type { Manifest } from '../../../app/trace/manifest.ts'
 import { FIRST_LOOK, type Look, toggled } from '../../../renderer/views/throughput/look.ts'
 import { marksOf } from '../../../renderer/views/throughput/marks.tsx'
@@ -24,7 +25,6 @@ import {
   goOnCommand,
   intervalText,
   paysText,
-  reasonLines,
   regimeText,
   tokensText,
 } from '../../../renderer/views/throughput/words.ts'
