@@ -186,7 +186,7 @@ const engine = z.strictObject({
   ranks: field(
     z.enum(['threads', 'processes']).default('threads'),
     'Ranks',
-    'threads: all ranks in one process, on a GPU in turn; processes: a process for each rank, from the command line only.',
+    'threads: all ranks in one process, on a GPU in turn; processes: a process and, on GPUs, a GPU for each rank, from the command line only.',
   ),
   lseBase: field(
     z.enum(['e', '2']).default('e'),

@@ -99,14 +99,18 @@ const chosenSteps = (chosen: RunConfig['capture']['steps'], steps: number): read
 export const recordsKernels = ({ engine, workload }: RunConfig): boolean =>
   chosenSteps(engine.kernelTrace, workload.steps).length > 0
 
-/** The device of a run: `auto` is the GPU when the caller knows of one that can be used and it can do the run, else the CPU. */
-export const deviceOf = (config: RunConfig, gpu = false): Device => {
+/** The device of a run: `auto` is the GPU where `gpus` that can be used are enough and can do the run, else the CPU. */
+export const deviceOf = (config: RunConfig, gpus = 0): Device => {
   if (config.engine.device !== 'auto') return config.engine.device
-  return gpu && !needsCpu(config) ? 'cuda' : 'cpu'
+  return gpus >= neededGpus(config) && !needsCpu(config) ? 'cuda' : 'cpu'
 }
 
-const needsCpu = ({ cache, parallel, engine }: RunConfig): boolean =>
-  cache.kvDtype === 'fp32' || parallel.comm === 'p2p' || engine.ranks === 'processes'
+/** Ranks of one process take turns on one GPU. */
+const neededGpus = ({ engine, parallel }: RunConfig): number =>
+  engine.ranks === 'processes' ? parallel.dcpSize : 1
+
+const needsCpu = ({ cache, parallel }: RunConfig): boolean =>
+  cache.kvDtype === 'fp32' || parallel.comm === 'p2p'
 
 /** Needs a configuration without `unsupported` entries. */
 export const engineConfig = (config: RunConfig, device: Device = deviceOf(config)): EngineConfig => {

@@ -13,14 +13,25 @@ export const gpuSchema = z.strictObject({
   uuid: z.string().optional(),
   /** Version of the driver itself, where it says so. */
   driver: z.string().optional(),
+  /** GPUs whose memory this one can reach, by their places in the list. */
+  peers: z.array(z.int()).optional(),
 })
 export type Gpu = z.output<typeof gpuSchema>
+
+/** Whether NCCL can be used, by which ranks on GPUs of their own exchange; `reason` says in one line why not. */
+export const ncclSchema = z.strictObject({
+  available: z.boolean(),
+  version: z.string().optional(),
+  reason: z.string().optional(),
+})
+export type NcclInfo = z.output<typeof ncclSchema>
 
 /** Whether the engine can use a GPU here; `reason` says in one line why not. */
 export const cudaSchema = z.strictObject({
   available: z.boolean(),
   reason: z.string().optional(),
   devices: z.array(gpuSchema),
+  nccl: ncclSchema.optional(),
 })
 export type CudaInfo = z.output<typeof cudaSchema>
 

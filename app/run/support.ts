@@ -1,5 +1,6 @@
 import type { RunConfig } from './config.ts'
 import { deviceOf, recordsKernels } from './engine-config.ts'
+import { usableGpus } from './gpus.ts'
 import type { CudaInfo } from './machine.ts'
 import type { ConfigIssue } from './parse.ts'
 
@@ -55,14 +56,12 @@ const deviceIssues = (config: RunConfig, cuda: CudaInfo | undefined): ConfigIssu
     issues.push({ path: 'cache.kvDtype', message: 'fp32 is not supported on a GPU; use bf16' })
   if (asked && parallel.comm === 'p2p')
     issues.push({ path: 'parallel.comm', message: 'p2p is not supported on a GPU by this version' })
-  if (asked && engine.ranks === 'processes')
-    issues.push({ path: 'engine.ranks', message: 'processes are not supported on a GPU by this version' })
-  const gpu = engine.device === 'auto' && (cuda?.available ?? true)
-  if (engine.graph && deviceOf(config, gpu) === 'cpu')
+  const gpus = cuda === undefined ? Number.POSITIVE_INFINITY : usableGpus(cuda)
+  if (engine.graph && deviceOf(config, gpus) === 'cpu')
     issues.push({ path: 'engine.graph', message: 'needs a GPU, and this run would use the CPU' })
-  if (recordsKernels(config) && deviceOf(config, gpu) === 'cpu')
+  if (recordsKernels(config) && deviceOf(config, gpus) === 'cpu')
     issues.push({ path: 'engine.kernelTrace', message: 'needs a GPU, and this run would use the CPU' })
-  if (engine.observer && deviceOf(config, gpu) === 'cpu')
+  if (engine.observer && deviceOf(config, gpus) === 'cpu')
     issues.push({ path: 'engine.observer', message: 'needs a GPU, and this run would use the CPU' })
   return issues
 }

@@ -78,6 +78,8 @@ export const manifestSchema = z.strictObject({
   config: runConfigSchema,
   /** What of the run did not happen as it is shown, in sentences; absent where all did. */
   emulated: z.string().optional(),
+  /** Why its times hold the work of other ranks, in sentences, where ranks in processes of their own share a GPU. */
+  timeSliced: z.string().optional(),
   devices: z.array(z.strictObject({ name: z.string(), kind: z.enum(['cpu', 'cuda']), detail: z.string() })),
   versions: z.record(z.string(), z.string()),
   /** Where each rank ran, where it had a process of its own; absent where all ranks were one process. */

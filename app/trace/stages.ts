@@ -45,7 +45,15 @@ export const STAGE_FAMILY: Readonly<Record<Stage, StageFamily>> = {
 export const OUTER_STAGES: readonly Stage[] = ['graph_replay']
 
 /** Where a number comes from; everything that is not `measured` is labelled wherever it stands. */
-export const PROVENANCES = ['measured', 'emulated', 'scaled', 'predicted', 'imported', 'published'] as const
+export const PROVENANCES = [
+  'measured',
+  'emulated',
+  'scaled',
+  'predicted',
+  'imported',
+  'published',
+  'time-sliced',
+] as const
 export type Provenance = (typeof PROVENANCES)[number]
 
 /** Kinds of event; the index is the native code. */

@@ -115,6 +115,7 @@ const result = (
           bundle: bundle.path,
           ...summary,
           emulated: manifest?.emulated,
+          timeSliced: manifest?.timeSliced,
           kernelNote: manifest?.kernelNote,
         })
       : summaryText(`${bundle.name} (${ended.status})`, bundle.path, summary, manifest),

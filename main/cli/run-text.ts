@@ -1,4 +1,5 @@
 import type { Progress } from '../../app/protocol/store.ts'
+import { type Caveats, caveatOf } from '../../app/trace/caveat.ts'
 import type { Manifest, RunSummary } from '../../app/trace/manifest.ts'
 import { type Provenance, STAGES } from '../../app/trace/stages.ts'
 import { textTable } from './text-table.ts'
@@ -6,19 +7,20 @@ import { textTable } from './text-table.ts'
 type Fact = [name: string, value: string]
 
 /** What the manifest says about a run in sentences. */
-type Notes = Pick<Manifest, 'emulated' | 'kernelNote'>
+type Notes = Caveats & Pick<Manifest, 'kernelNote'>
 
 /** The summary of a run for a person: facts, with the notes of its manifest, then the stages in the order in which they run. */
 export const summaryText = (
   name: string,
   bundle: string,
   summary: RunSummary,
-  { emulated, kernelNote }: Notes = {},
+  { kernelNote, ...caveats }: Notes = {},
 ): string => {
   const { check, stepMs } = summary
-  // The steps name one reason; that ranks ran in turn is another one.
-  const alsoEmulated = emulated !== undefined && summary.provenance !== 'emulated'
-  const source = alsoEmulated ? ` (${summary.provenance}, emulated)` : label(summary.provenance)
+  const caveat = caveatOf(caveats)
+  // The steps name one reason; that ranks shared a GPU is another one.
+  const another = caveat !== undefined && summary.provenance !== caveat.source
+  const source = another ? ` (${summary.provenance}, ${caveat.source})` : label(summary.provenance)
   const measured: Fact[] = [
     ['throughput', `${rate(summary.tokensPerSecond)}${source}`],
     ['step', `${percentiles(stepMs)}${source}`],
@@ -37,7 +39,7 @@ export const summaryText = (
   const facts: Fact[] = [
     ['device', summary.device],
     ['ranks', String(summary.ranks)],
-    ...(emulated === undefined ? [] : [['emulated', emulated] satisfies Fact]),
+    ...(caveat === undefined ? [] : [[caveat.source, caveat.text] satisfies Fact]),
     ['steps', summary.steps === 0 ? 'none was finished' : String(summary.steps)],
     ...(summary.steps === 0 ? [] : measured),
     ...(kernelNote === undefined ? [] : [['no kernels', kernelNote] satisfies Fact]),

@@ -12,9 +12,12 @@ export interface NativeAddon {
   /** Version of the engine, e.g. `0.1.0`. */
   readonly version: string
   cpu(): CpuInfo
-  /** Looks for GPUs that a run with `device: 'cuda'` can use; the first one computes. */
+  /** Looks for GPUs that a run with `device: 'cuda'` can use; the first one computes, or that of `Member`. */
   cuda(): CudaInfo
-  /** Bytes that a run would allocate, by component, before anything is allocated. */
+  /**
+   * Bytes that a run would allocate, by component, before anything is allocated. With ranks as processes on GPUs it is
+   * what one of them would.
+   */
   predictMemory(config: EngineConfig): MemoryComponent[]
   /**
    * Validates, checks the prediction against the memory available (ERR_MEMORY names the numbers), allocates. With
@@ -38,6 +41,8 @@ export interface Member {
   readonly creates: boolean
   /** Nanoseconds of this machine's steady clock at which the clock of the run is zero. */
   readonly clockBaseNs: bigint
+  /** Index of the GPU that computes it, of those of `cuda()`, where a GPU does; 0 where it is not given. */
+  readonly gpu?: number
 }
 
 /** What the addon says beyond what a run needs. */

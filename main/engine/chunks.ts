@@ -4,13 +4,18 @@ import { PROVENANCES, type Provenance, SEVERITIES, STAGE_FAMILY, STAGES } from '
 import type { ColumnData, TraceChunk } from '../../app/trace/tables.ts'
 import type { NativeChunk } from './addon.ts'
 
+/**
+ * What it does to times that ranks share a GPU: nothing where they do not, in turn within one process their exchanges are
+ * `emulated`, and in processes of their own all times are `time-sliced`.
+ */
+export type Sharing = 'none' | Extract<Provenance, 'emulated' | 'time-sliced'>
+
 /** What of a run did not happen as it is shown. */
 export interface Origin {
   /** Share of the model that was computed: measured layers of layers. */
   readonly measuredLayers: number
   readonly layers: number
-  /** Ranks share one device in turn: how they meet is emulated. */
-  readonly sharedDevice: boolean
+  readonly sharing: Sharing
   /** Why kernels that were asked for are not recorded. */
   readonly kernelProblem?: string
 }
@@ -39,28 +44,32 @@ const code = (provenance: Provenance): number => PROVENANCES.indexOf(provenance)
 
 const GRAPH_REPLAY = STAGES.indexOf('graph_replay')
 
-/** Work of one rank is measured; where ranks share a device, exchanges and what contains them are emulated. */
-const spanProvenance = ({ rows, columns }: NativeChunk, { sharedDevice }: Origin): Uint8Array =>
-  Uint8Array.from({ length: rows }, (_, i) => {
-    const meets = Number(columns.collective_seq?.[i] ?? -1) >= 0 || columns.stage?.[i] === GRAPH_REPLAY
-    return code(sharedDevice && meets ? 'emulated' : 'measured')
-  })
+/** Code of a span or kernel; `meets`: it is an exchange, or contains one. */
+const workCode = (sharing: Sharing, meets: boolean): number => {
+  const touched = sharing === 'time-sliced' || (sharing === 'emulated' && meets)
+  return code(touched ? sharing : 'measured')
+}
+
+const spanProvenance = ({ rows, columns }: NativeChunk, { sharing }: Origin): Uint8Array =>
+  Uint8Array.from({ length: rows }, (_, i) =>
+    workCode(sharing, Number(columns.collective_seq?.[i] ?? -1) >= 0 || columns.stage?.[i] === GRAPH_REPLAY),
+  )
 
 /** Stages in which ranks meet: their copies stand for what would go from one device to another. */
 const MEETING_STAGES = STAGES.map((stage) => STAGE_FAMILY[stage] === 'communication')
 
-const kernelChunk = (chunk: NativeChunk, { sharedDevice }: Origin): TraceChunk => {
+const kernelChunk = (chunk: NativeChunk, { sharing }: Origin): TraceChunk => {
   const { names = [], columns, ...rest } = chunk
   const name = Array.from(numbers(chunk, 'name'), (place) => names[place] ?? 'unknown')
   const provenance = Uint8Array.from(numbers(chunk, 'stage'), (stage) =>
-    code(sharedDevice && MEETING_STAGES[stage] === true ? 'emulated' : 'measured'),
+    workCode(sharing, MEETING_STAGES[stage] === true),
   )
   return { ...rest, columns: { ...columns, name, provenance } }
 }
 
 /** Throughput that stands for more layers than were computed is scaled, whatever else holds. */
-const stepProvenance = ({ measuredLayers, layers, sharedDevice }: Origin): Provenance =>
-  measuredLayers < layers ? 'scaled' : sharedDevice ? 'emulated' : 'measured'
+const stepProvenance = ({ measuredLayers, layers, sharing }: Origin): Provenance =>
+  measuredLayers < layers ? 'scaled' : sharing === 'none' ? 'measured' : sharing
 
 const stepColumns = (chunk: NativeChunk, origin: Origin): TraceChunk['columns'] => {
   const { measuredLayers, layers } = origin

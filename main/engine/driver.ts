@@ -5,7 +5,7 @@ import type { Manifest } from '../../app/trace/manifest.ts'
 import type { NativeAddon, NativeRun } from './addon.ts'
 import { captureMessages, captureNote } from './captures.ts'
 import { completeChunk, sizedChunks } from './chunks.ts'
-import { beginManifest, sharesDevice } from './manifest.ts'
+import { beginManifest, sharingOf } from './manifest.ts'
 import { createOutbox, type Outbox } from './outbox.ts'
 import { takeStoreReply } from './store-reply.ts'
 
@@ -16,6 +16,9 @@ export interface RunRequest {
   readonly config: RunConfig
   readonly device: Device
   readonly seat?: Seat | undefined
+  /** Of a rank with a process of its own: index of its GPU, and whether ranks share GPUs. */
+  readonly gpu?: number
+  readonly timeSliced?: boolean
 }
 
 /** The part of the engine that a run needs. */
@@ -146,14 +149,14 @@ class RunDriver {
 
   /** Allocates, and only then tells the store, so that a refused run leaves no trace. */
   #begin(): NativeRun {
-    const { runId, bundle, name, config, device } = this.#request
+    const { runId, bundle, config, device } = this.#request
     const { addon, post } = this.#deps
     const clockBase = new Date()
     const run = addon.createRun(engineConfig(config, device))
     try {
       const facts = run.facts()
       this.#kernelProblem = facts.kernelProblem
-      const manifest: Manifest = beginManifest(addon, facts, { name, config, device, clockBase })
+      const manifest: Manifest = beginManifest(addon, facts, { ...this.#request, clockBase })
       post({ type: 'begin', runId, bundle, manifest })
       return run
     } catch (error) {
@@ -212,11 +215,11 @@ class RunDriver {
 
   /** Moves what the engine recorded into the outbox. */
   #collect(run: NativeRun): void {
-    const { runId, config, device } = this.#request
+    const { runId, config } = this.#request
     const origin = {
       measuredLayers: measuredLayers(config),
       layers: config.model.layers,
-      sharedDevice: sharesDevice(config, device),
+      sharing: sharingOf(this.#request),
       ...(this.#kernelProblem === undefined ? {} : { kernelProblem: this.#kernelProblem }),
     }
     for (let chunks = run.drain(DRAIN_BYTES); chunks.length > 0; chunks = run.drain(DRAIN_BYTES))

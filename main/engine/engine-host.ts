@@ -1,6 +1,7 @@
 import { type EngineCommand, type EngineEvent, engineCommandSchema } from '../../app/protocol/engine.ts'
 import type { RunConfig } from '../../app/run/config.ts'
 import { deviceOf, engineConfig } from '../../app/run/engine-config.ts'
+import { usableGpus } from '../../app/run/gpus.ts'
 import type { CudaInfo } from '../../app/run/machine.ts'
 import { configRules, issueText } from '../../app/run/parse.ts'
 import { unsupported, unsupportedInWindow } from '../../app/run/support.ts'
@@ -45,7 +46,7 @@ export const createEngineHost = (
     else if (request.config.engine.device === 'cuda' && cuda?.available === false)
       refuse(request.runId, noGpu(cuda), 'ERR_ENGINE')
     else {
-      const device = deviceOf(request.config, cuda?.available)
+      const device = deviceOf(request.config, usableGpus(cuda))
       const begin = request.config.engine.ranks === 'processes' ? (startGroup ?? startRun) : startRun
       driver = begin({ ...request, device }, { addon, report, post: (message) => port.post(message) })
       driver.done.then(() => {
@@ -70,7 +71,7 @@ export const createEngineHost = (
     const refused = refusalOf(config, cuda)
     if (refused !== '') return { ok: false, message: refused }
     try {
-      const device = deviceOf(config, cuda?.available)
+      const device = deviceOf(config, usableGpus(cuda))
       const onDevice = addon
         .predictMemory(engineConfig(config, device))
         .filter(({ place }) => (place === 'device') === (device === 'cuda'))

@@ -1,4 +1,4 @@
-import type { Manifest } from '../../app/trace/manifest.ts'
+import { type Caveats, caveatOf } from '../../app/trace/caveat.ts'
 import { PROVENANCES, type Provenance } from '../../app/trace/stages.ts'
 
 /** Provenances of a set of bits, as tiles carry them. */
@@ -20,18 +20,17 @@ export const sourceNote = (sources: readonly (string | null)[]): string | undefi
   return others.length < named.length ? `partly ${others.join(', ')}` : others.join(', ')
 }
 
-/** Where the places of spans in time come from, if they were not measured: lanes of ranks that ran in turn are shifted. */
-export const placedSource = ({ emulated }: Pick<Manifest, 'emulated'>): Provenance | undefined =>
-  emulated === undefined ? undefined : 'emulated'
+/**
+ * Where the places of spans in time come from, if they are not what they look like: lanes of ranks that ran in turn are
+ * shifted, and those of ranks whose processes got turns hold the turns of others.
+ */
+export const placedSource = (manifest: Caveats): Provenance | undefined => caveatOf(manifest)?.source
 
 /**
- * What stands beside times and rates of a step: `provenance` of the step names one reason, and where ranks ran in turn
+ * What stands beside times and rates of a step: `provenance` of the step names one reason, and where ranks shared a GPU
  * that is another one. Nothing where there is no step yet.
  */
-export const stepNote = (
-  provenance: Provenance | null,
-  manifest: Pick<Manifest, 'emulated'>,
-): string | undefined =>
+export const stepNote = (provenance: Provenance | null, manifest: Caveats): string | undefined =>
   provenance === null ? undefined : sourceNote([provenance, placedSource(manifest) ?? null])
 
 /** A text that leaves the window takes along what stood beside it. */

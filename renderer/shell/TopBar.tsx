@@ -1,4 +1,4 @@
-import { EmulatedNote } from '../controls/EmulatedNote.tsx'
+import { CaveatNote } from '../controls/CaveatNote.tsx'
 import { phaseTone, runStateOf } from '../state/run-state.ts'
 import { useSession } from '../state/session.ts'
 import { PanelIcon } from './icons.tsx'
@@ -36,7 +36,7 @@ export const TopBar = () => {
               <span className="topbar-device">{device.name}</span>
             </>
           )}
-          <EmulatedNote emulated={openRun.manifest.emulated} />
+          <CaveatNote manifest={openRun.manifest} />
         </span>
       )}
       <StepScrubber />

@@ -1,7 +1,9 @@
 import type { RunInfo } from '../../app/protocol/store.ts'
 import { contextLens } from '../../app/run/engine-config.ts'
 import { restOfLayer } from '../../app/run/rest-of-layer.ts'
+import { type Caveats, caveatOf } from '../../app/trace/caveat.ts'
 import type { Manifest, RunSummary } from '../../app/trace/manifest.ts'
+import { countedDevices } from '../drawing/counted-devices.ts'
 import { formatBytes, formatInt, formatMs, formatNs, formatRate } from '../drawing/format.ts'
 import { observerShare, observerText } from '../drawing/observer.ts'
 import { placedSource, stepNote } from '../drawing/provenance.ts'
@@ -17,7 +19,7 @@ export const madeRows = ({
   createdAt,
   endedAt,
 }: Pick<Manifest, 'devices' | 'createdAt' | 'endedAt'>): InspectorRow[] => [
-  ...devices.map(({ name, detail }) => ({
+  ...countedDevices(devices).map(({ name, detail }) => ({
     label: 'device',
     value: name,
     copy: `${name}, ${detail}`,
@@ -28,6 +30,12 @@ export const madeRows = ({
     ? []
     : [{ label: 'ended', value: clockText(endedAt), copy: endedAt, note: 'UTC' }]),
 ]
+
+/** What of a bundle is not what it looks like. */
+export const caveatRows = (manifest: Caveats): InspectorRow[] => {
+  const caveat = caveatOf(manifest)
+  return caveat === undefined ? [] : [{ label: caveat.source, value: caveat.text }]
+}
 
 const msRow = (label: string, ms: number, source: string | undefined, note?: string): InspectorRow => ({
   label,
@@ -96,7 +104,7 @@ export const runRows = (
     { label: 'name', value: manifest.name },
     { label: 'status', value: phase },
     ...(manifest.error === undefined ? [] : [{ label: 'error', value: manifest.error }]),
-    ...(manifest.emulated === undefined ? [] : [{ label: 'emulated', value: manifest.emulated }]),
+    ...caveatRows(manifest),
     ...(manifest.kernelNote === undefined ? [] : [{ label: 'kernels missing', value: manifest.kernelNote }]),
     ...(config.model.preset === undefined ? [] : [{ label: 'model', value: config.model.preset }]),
     { label: 'ranks', value: String(ranks) },

@@ -2,7 +2,7 @@ import type { RunInfo } from '../../app/protocol/store.ts'
 import { formatInt } from '../drawing/format.ts'
 import type { RunPhase } from '../state/run-state.ts'
 import type { InspectorRow } from './Inspector.tsx'
-import { madeRows } from './run-rows.ts'
+import { caveatRows, madeRows } from './run-rows.ts'
 
 /** What the inspector says of an open sweep; nothing of a bundle without one. */
 export const sweepRows = ({ id, manifest }: RunInfo, phase: RunPhase): InspectorRow[] => {
@@ -19,7 +19,7 @@ export const sweepRows = ({ id, manifest }: RunInfo, phase: RunPhase): Inspector
     { label: 'name', value: manifest.name },
     { label: 'status', value: phase },
     ...(manifest.error === undefined ? [] : [{ label: 'error', value: manifest.error }]),
-    ...(manifest.emulated === undefined ? [] : [{ label: 'emulated', value: manifest.emulated }]),
+    ...caveatRows(manifest),
     ...(config.base.model.preset === undefined ? [] : [{ label: 'model', value: config.base.model.preset }]),
     { label: 'ranks', value: String(config.base.parallel.tpSize), note: 'of the TP group' },
     list('modes', config.mode),

@@ -1,5 +1,5 @@
 import type { RunInfo, StoreResult } from '../../app/protocol/store.ts'
-import type { Manifest } from '../../app/trace/manifest.ts'
+import type { Caveats } from '../../app/trace/caveat.ts'
 import { formatInt, formatNs, formatRate, formatSci } from '../drawing/format.ts'
 import { sourceOfCode, stepNote } from '../drawing/provenance.ts'
 import { useSelection } from '../state/selection.ts'
@@ -7,11 +7,7 @@ import { useAnswer } from '../state/use-answer.ts'
 import type { InspectorRow } from './Inspector.tsx'
 
 /** What the inspector says of `step`, where `steps` begins with it; nothing where the step was not traced (yet). */
-export const stepRows = (
-  steps: StoreResult<'steps'>,
-  step: number,
-  manifest: Pick<Manifest, 'emulated'>,
-): InspectorRow[] => {
+export const stepRows = (steps: StoreResult<'steps'>, step: number, manifest: Caveats): InspectorRow[] => {
   const [found, startNs, wallNs, deviceNs, untracedNs, rate, error, checked] = [
     steps.step[0],
     steps.startNs[0],

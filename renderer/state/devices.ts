@@ -1,5 +1,6 @@
 import type { RunConfig } from '../../app/run/config.ts'
 import { deviceOf } from '../../app/run/engine-config.ts'
+import { usableGpus } from '../../app/run/gpus.ts'
 import type { CudaInfo, Gpu, Machine } from '../../app/run/machine.ts'
 
 /** A device that a configuration can name, and why the engine cannot use it here; null when it can. */
@@ -34,12 +35,15 @@ const GPU_ONLY: readonly string[] = ['engine.graph', 'engine.observer', 'engine.
 /** Why a field has no meaning for the run that `config` would be on this machine; null when it has, or nobody knows yet. */
 export const whyIdle = (path: string, config: RunConfig | null, machine: Machine | null): string | null => {
   if (!GPU_ONLY.includes(path) || config === null || machine === null) return null
-  return deviceOf(config, machine.cuda?.available ?? true) === 'cpu' ? 'needs a GPU' : null
+  const gpus = machine.cuda === undefined ? Number.POSITIVE_INFINITY : usableGpus(machine.cuda)
+  return deviceOf(config, gpus) === 'cpu' ? 'needs a GPU' : null
 }
 
 /** The device that a run of `config` takes on this machine, in words. */
 export const runsOn = (config: RunConfig, machine: Machine | null): string =>
-  deviceOf(config, machine?.cuda?.available) === 'cuda' ? (gpuOf(machine)?.name ?? 'a GPU') : cpuText(machine)
+  deviceOf(config, usableGpus(machine?.cuda)) === 'cuda'
+    ? (gpuOf(machine)?.name ?? 'a GPU')
+    : cpuText(machine)
 
 /** The devices that a configuration can name, on this machine. */
 export const deviceChoices = (machine: Machine | null): readonly DeviceChoice[] => [

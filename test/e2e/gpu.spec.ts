@@ -32,7 +32,7 @@ const rowOf = (section: Locator, label: string): Locator =>
 
 test('a run of ranks that took turns on one GPU says in every view what was emulated', async () => {
   await withGpuRun(async (page) => {
-    await expect(page.getByTestId('run-emulated')).toContainText(EMULATED)
+    await expect(page.getByTestId('run-caveat')).toContainText(EMULATED)
     for (const figure of ['run-tokens-per-s', 'run-step-ms'])
       await expect(page.locator('.figure', { has: page.getByTestId(figure) })).toContainText('emulated')
     const device = page.locator('.figure', { has: page.getByTestId('run-device-ms') })
@@ -60,10 +60,10 @@ test('a run of ranks that took turns on one GPU says in every view what was emul
 
     for (const view of ['timeline', 'ownership', 'merge'] as const) {
       await showView(page, view)
-      await expect(page.locator('.topbar').getByTestId('emulated-note')).toBeVisible()
+      await expect(page.locator('.topbar').getByTestId('caveat-note')).toBeVisible()
     }
     await showView(page, 'timeline')
-    await expect(page.locator('.timeline-toolbar').getByTestId('emulated-note')).toHaveAttribute(
+    await expect(page.locator('.timeline-toolbar').getByTestId('caveat-note')).toHaveAttribute(
       'title',
       EMULATED,
     )

@@ -52,7 +52,7 @@ describe('the bytes and operations that the cost model counts', () => {
     const { chunks } = await finish(engineConfig(run, 'cpu'))
     const meter = new Meter(run.parallel.dcpSize)
     for (const chunk of chunks)
-      meter.add(completeChunk(chunk, { measuredLayers: 2, layers: 2, sharedDevice: false }))
+      meter.add(completeChunk(chunk, { measuredLayers: 2, layers: 2, sharing: 'none' }))
     const stages = meter.result()?.stages ?? {}
     const work = attentionWork(run)
     expect(stages.layer_metadata === undefined).toBe(keys === 'all')

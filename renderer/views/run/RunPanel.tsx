@@ -1,7 +1,9 @@
 import { lazy, Suspense } from 'react'
 import type { RunInfo, StoreResult } from '../../../app/protocol/store.ts'
+import { caveatOf } from '../../../app/trace/caveat.ts'
 import { RUN_STATUSES } from '../../../app/trace/manifest.ts'
 import { SourceBadge } from '../../controls/SourceBadge.tsx'
+import { countedDevices } from '../../drawing/counted-devices.ts'
 import { sourceNote } from '../../drawing/provenance.ts'
 import { FolderIcon, PauseIcon, PlayIcon, StopIcon } from '../../shell/icons.tsx'
 import { togglePause } from '../../state/run-actions.ts'
@@ -74,21 +76,24 @@ const Controls = ({ state, openRun }: { readonly state: RunState; readonly openR
   )
 }
 
-/** What the run runs on, and what of it did not happen as it is shown. */
-const Machine = ({ manifest: { devices, emulated } }: Pick<RunInfo, 'manifest'>) => (
-  <div className="run-machine">
-    {devices.map(({ name, detail }) => (
-      <p key={`${name} ${detail}`} className="quiet">
-        {name}, <span className="num">{detail}</span>
-      </p>
-    ))}
-    {emulated === undefined ? null : (
-      <p className="run-emulated selectable" data-testid="run-emulated" title={emulated}>
-        <SourceBadge source="emulated" /> {emulated}
-      </p>
-    )}
-  </div>
-)
+/** What the run runs on, and what of it is not what it looks like. */
+const Machine = ({ manifest }: Pick<RunInfo, 'manifest'>) => {
+  const caveat = caveatOf(manifest)
+  return (
+    <div className="run-machine">
+      {countedDevices(manifest.devices).map(({ name, detail }) => (
+        <p key={`${name} ${detail}`} className="quiet">
+          {name}, <span className="num">{detail}</span>
+        </p>
+      ))}
+      {caveat === undefined ? null : (
+        <p className="run-caveat selectable" data-testid="run-caveat" title={caveat.text}>
+          <SourceBadge source={caveat.source} /> {caveat.text}
+        </p>
+      )}
+    </div>
+  )
+}
 
 /** Shares are of all stages together, so one that was not measured is behind each of them. */
 const ShareNote = ({ stages }: { readonly stages: StoreResult<'stages'> }) => {

@@ -1,5 +1,6 @@
 import { arrangementName } from '../../../app/sweep/spots.ts'
 import { LIMIT_WORDS } from '../../../app/sweep/words.ts'
+import type { Caveats } from '../../../app/trace/caveat.ts'
 import type { Manifest } from '../../../app/trace/manifest.ts'
 import { formatFloat, formatInt, formatMs, formatRate } from '../../drawing/format.ts'
 import { type InspectorRow, useInspector } from '../../shell/Inspector.tsx'
@@ -16,10 +17,7 @@ const exactMs = (label: string, value: number, source: string | undefined, note?
 })
 
 /** Everything that is known of one point. */
-export const pointRows = (
-  { spot, predicted, gain }: CellRow,
-  manifest: Pick<Manifest, 'emulated'>,
-): InspectorRow[] => {
+export const pointRows = ({ spot, predicted, gain }: CellRow, manifest: Caveats): InspectorRow[] => {
   const source = spotSource(spot, manifest)
   const rate = (label: string, value: number): InspectorRow => ({
     label,

@@ -149,7 +149,7 @@ const Timeline = ({ open }: { readonly open: RunInfo }) => {
         live={live}
         loading={tiles.loading}
         hiddenStep={hiddenStep}
-        emulated={open.manifest.emulated}
+        manifest={open.manifest}
       />
       <Legend stages={legend} dimmed={look.dimmed} toggle={toggle} />
       {open.manifest.kernelNote === undefined ? null : (

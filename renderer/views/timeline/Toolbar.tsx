@@ -1,4 +1,5 @@
-import { EmulatedNote } from '../../controls/EmulatedNote.tsx'
+import type { Caveats } from '../../../app/trace/caveat.ts'
+import { CaveatNote } from '../../controls/CaveatNote.tsx'
 import { formatNs } from '../../drawing/format.ts'
 import type { TimeRange } from './range.ts'
 import { timeText } from './ticks.ts'
@@ -10,11 +11,11 @@ interface Props {
   readonly loading: boolean
   /** The selected step where it is out of sight. */
   readonly hiddenStep: { readonly step: number; readonly part: TimeRange } | null
-  /** What of the run did not happen as it is shown. */
-  readonly emulated: string | undefined
+  /** Of the run that is shown. */
+  readonly manifest: Caveats
 }
 
-export const Toolbar = ({ control, live, loading, hiddenStep, emulated }: Props) => {
+export const Toolbar = ({ control, live, loading, hiddenStep, manifest }: Props) => {
   const { range } = control
   return (
     <div className="toolbar timeline-toolbar" role="toolbar" aria-label="Timeline">
@@ -78,7 +79,7 @@ export const Toolbar = ({ control, live, loading, hiddenStep, emulated }: Props)
         <span className="num">{timeText(range.endNs, range)}</span>
         <span className="quiet"> ({formatNs(range.endNs - range.startNs)})</span>
       </span>
-      <EmulatedNote emulated={emulated} />
+      <CaveatNote manifest={manifest} />
       <span className="timeline-loading quiet" role="status">
         {loading ? 'loading' : ''}
       </span>

@@ -164,6 +164,14 @@ describe('the summary of a run', () => {
     expect(text).toMatch(/metadata +1\.00 +2\.00 +measured/)
   })
 
+  it('of ranks whose processes shared a GPU names that beside every number', () => {
+    const sliced = { ...summary, provenance: 'time-sliced' as const }
+    const text = summaryText('run', '/b.dcp', sliced, { timeSliced: 'More ranks than GPUs.' })
+    expect(text).toContain('tokens/s (time-sliced)')
+    expect(text).toContain('p95 12.3 ms (time-sliced)')
+    expect(text).toMatch(/^ +time-sliced +More ranks than GPUs\.$/m)
+  })
+
   it('names both reasons where ranks took turns on some of the layers', () => {
     expect(summaryText('run', '/b.dcp', summary, { emulated: 'Ranks took turns.' })).toContain(
       'tokens/s (scaled, emulated)',

@@ -22,7 +22,7 @@ const measured = { measuredLayers: 2, layers: 4 }
 
 describe('recorded kernels', () => {
   it('get their names, and are emulated where they stand for what would go between devices', () => {
-    const chunk = completeChunk(kernels, { ...measured, sharedDevice: true })
+    const chunk = completeChunk(kernels, { ...measured, sharing: 'emulated' })
     expect(chunk.columns.name).toEqual(['attend(Work)', 'memcpy device to device', 'attend(Work)'])
     const [alone, between] = (['measured', 'emulated'] as const).map((p) => PROVENANCES.indexOf(p))
     expect(chunk.columns.provenance).toEqual(Uint8Array.of(alone ?? -1, between ?? -1, alone ?? -1))
@@ -30,7 +30,7 @@ describe('recorded kernels', () => {
   })
 
   it('are all measured where a rank has the device alone', () => {
-    const chunk = completeChunk(kernels, { ...measured, sharedDevice: false })
+    const chunk = completeChunk(kernels, { ...measured, sharing: 'none' })
     expect(chunk.columns.provenance).toEqual(new Uint8Array(3).fill(PROVENANCES.indexOf('measured')))
   })
 })
@@ -102,7 +102,7 @@ describe('kernels that cannot be recorded', () => {
     }
     const { columns } = completeChunk(event, {
       ...measured,
-      sharedDevice: true,
+      sharing: 'emulated',
       kernelProblem: 'CUPTI is missing',
     })
     expect(columns.message).toEqual(['The kernels of step 3 were not recorded: CUPTI is missing.'])

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { RunInfo } from '../../../app/protocol/store.ts'
 import type { Manifest, RunSummary } from '../../../app/trace/manifest.ts'
 import { PROVENANCES, STAGES } from '../../../app/trace/stages.ts'
+import { countedDevices } from '../../../renderer/drawing/counted-devices.ts'
 import { observerShare, observerText } from '../../../renderer/drawing/observer.ts'
 import { placedSource, sourceNote, sourcesOfBits, withSource } from '../../../renderer/drawing/provenance.ts'
 import { runRows } from '../../../renderer/shell/run-rows.ts'
@@ -221,6 +222,26 @@ describe('the numbers of a run', () => {
     })
     expect(rows.find(({ label }) => label === 'device p50')?.note).toBe('for all ranks')
     expect(rows.find(({ label }) => label === 'observer cost')?.value).toBe('+0.5\u2009%')
+  })
+
+  it('say that times hold turns of others where ranks shared a GPU in processes of their own', () => {
+    const sliced = { ...summary, provenance: 'time-sliced' as const }
+    const timeSliced = 'There are more ranks than GPUs.'
+    const rows = runRows(infoOf({ summary: sliced, timeSliced }), 'complete')
+    expect(rows).toContainEqual({ label: 'time-sliced', value: timeSliced })
+    expect(labelled(rows)).toMatchObject({ throughput: 'time-sliced', 'traced time': 'time-sliced' })
+    expect(placedSource({ timeSliced })).toBe('time-sliced')
+    expect(figuresOf(infoOf({ summary: sliced, timeSliced }), null, null).source).toBe('time-sliced')
+  })
+
+  it('name GPUs of one kind together', () => {
+    const [device] = infoOf({}).manifest.devices
+    if (device === undefined) throw new Error('a run without a device')
+    const other = { ...device, name: 'another' }
+    expect(countedDevices([device, other, device]).map(({ name }) => name)).toEqual([
+      `2 x ${device.name}`,
+      'another',
+    ])
   })
 
   it('have no word where all was measured', () => {

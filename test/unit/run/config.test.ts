@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { type RunConfig, runConfigSchema } from '../../../app/run/config.ts'
 import { contextLens, deviceOf, engineConfig } from '../../../app/run/engine-config.ts'
+import type { CudaInfo } from '../../../app/run/machine.ts'
 import { issueText, kernelHeads, parseRunConfig } from '../../../app/run/parse.ts'
 import { PRESETS } from '../../../app/run/presets.ts'
 import { unsupported } from '../../../app/run/support.ts'
+import { GPU } from '../engine/fake-run.ts'
 
 const accepted = (input: unknown): RunConfig => {
   const parsed = parseRunConfig(input)
@@ -147,7 +149,6 @@ describe('what the engine cannot do yet', () => {
     [{ engine: { device: 'cpu', kernelTrace: 'last' } }, 'engine.kernelTrace'],
     [{ engine: { device: 'cuda' }, cache: { kvDtype: 'fp32' } }, 'cache.kvDtype'],
     [{ engine: { device: 'cuda' }, parallel: { comm: 'p2p' } }, 'parallel.comm'],
-    [{ engine: { device: 'cuda', ranks: 'processes' } }, 'engine.ranks'],
   ])('%j is valid, and refused by name', (input, path) => {
     expect(unsupported(accepted(input)).map((i) => i.path)).toEqual([path])
   })
@@ -156,6 +157,7 @@ describe('what the engine cannot do yet', () => {
     [{ cache: { kvDtype: 'fp8' } }],
     [{ cache: { kvDtype: 'fp8_ds_mla' }, workload: { topk: 64 } }],
     [{ engine: { device: 'cuda', graph: true } }],
+    [{ engine: { device: 'cuda', ranks: 'processes' } }],
     [{ engine: { device: 'cuda', kernelTrace: [0, 3] } }],
     [{ engine: { device: 'cpu', kernelTrace: [] } }],
   ])('%j is not refused', (input) => {
@@ -164,8 +166,8 @@ describe('what the engine cannot do yet', () => {
 
   it('depends on the machine where a GPU is asked for', () => {
     const none = { available: false, reason: 'no driver was found', devices: [] }
-    const gpu = { available: true, devices: [] }
-    const refusals = (input: unknown, cuda: typeof gpu): string[] =>
+    const gpu = { available: true, devices: [GPU] }
+    const refusals = (input: unknown, cuda: CudaInfo): string[] =>
       unsupported(accepted(input), cuda).map(issueText)
     expect(refusals({ engine: { device: 'cuda' } }, none)).toEqual([
       'engine.device: cuda cannot be used on this machine: no driver was found',
@@ -190,9 +192,16 @@ describe('the engine configuration', () => {
   it('is for the CPU unless a GPU is asked for, or there is one that can hold the cache', () => {
     expect(engineConfig(accepted({})).device).toBe('cpu')
     expect(engineConfig(accepted({ engine: { device: 'cuda' } })).device).toBe('cuda')
-    expect(deviceOf(accepted({}), true)).toBe('cuda')
-    expect(deviceOf(accepted({ engine: { device: 'cpu' } }), true)).toBe('cpu')
-    expect(deviceOf(accepted({ cache: { kvDtype: 'fp32' } }), true)).toBe('cpu')
+    expect(deviceOf(accepted({}), 1)).toBe('cuda')
+    expect(deviceOf(accepted({ engine: { device: 'cpu' } }), 1)).toBe('cpu')
+    expect(deviceOf(accepted({ cache: { kvDtype: 'fp32' } }), 1)).toBe('cpu')
+  })
+
+  it('is for GPUs where ranks are processes and there is one for each', () => {
+    const processes = accepted({ engine: { ranks: 'processes' } })
+    expect(deviceOf(processes, 3)).toBe('cpu')
+    expect(deviceOf(processes, 4)).toBe('cuda')
+    expect(deviceOf(accepted({ engine: { ranks: 'processes', device: 'cuda' } }), 1)).toBe('cuda')
   })
 
   it('lists requests one by one and resolves the last step', () => {
