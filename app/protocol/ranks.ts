@@ -19,6 +19,15 @@ export const GATHER_MS = 8000
 
 export const PRODUCT = 'dcpscope'
 
+/** The GPU of a rank, see RankGpu, and versions of what ranks on GPUs meet by. */
+const rankGpuSchema = z.object({
+  name: z.string().max(255),
+  id: z.string().max(255),
+  freeBytes: z.number(),
+  unreachable: z.array(z.string().max(255)).max(64),
+  versions: z.record(z.string(), z.string()),
+})
+
 /** The first message of a rank; ranks of other versions send it too. `config` is parsed once the versions are the same. */
 export const helloSchema = z.object({
   type: z.literal('hello'),
@@ -36,6 +45,8 @@ export const helloSchema = z.object({
   versions: z.record(z.string(), z.string()),
   /** What it computes on, in words. */
   device: z.string().max(255),
+  /** Absent where that is the CPU. */
+  gpu: rankGpuSchema.optional(),
   config: z.unknown(),
 })
 export type Hello = z.output<typeof helloSchema>
@@ -69,6 +80,8 @@ export const toRankSchema = z.discriminatedUnion('type', [
     name: z.string(),
     segment: z.string(),
     creates: z.boolean(),
+    /** Some ranks share a GPU, so that times contain the turns of others. */
+    timeSliced: z.boolean(),
     /** On the steady clock of the rank's machine. */
     clockBaseNs: z.bigint(),
     /** Bytes of trace that may be unacknowledged. */

@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { BEAT_MS, fromRankSchema, type Hello, helloSchema } from '../../app/protocol/ranks.ts'
 import { mismatch } from './greeting.ts'
+import { GroupProblem, stopped } from './problem.ts'
 import { type SocketPort, socketPort } from './socket-port.ts'
 
 /** How long to wait for the one who knows why, when a rank has left. */
@@ -17,18 +18,6 @@ export interface Seated {
   readonly line: SocketPort
 }
 
-/** Why ranks do not make a group; `code` as in engine events. */
-export class GroupProblem extends Error {
-  readonly code: string
-  constructor(code: string, message: string) {
-    super(message)
-    this.code = code
-  }
-}
-
-/** The problem of a run that somebody has stopped. */
-export const stopped = (): GroupProblem => new GroupProblem('ERR_CANCELLED', 'the run was stopped')
-
 export interface GatherOptions {
   /** Where to listen; port 0: any that is free. */
   readonly address: string
@@ -36,6 +25,8 @@ export interface GatherOptions {
   /** What the leader says of rank 0; all must fit it. */
   readonly first: Hello
   readonly waitMs: number
+  /** Why ranks of which each fits the first one are no group together; undefined when they are. */
+  readonly judge?: (all: readonly Hello[]) => GroupProblem | undefined
 }
 
 export interface Gathering {
@@ -111,9 +102,15 @@ export const gather = (options: GatherOptions): Gathering => {
     return false
   }
   const finish = (): void => {
+    const all = [...seated.values()].sort((a, b) => a.hello.rank - b.hello.rank)
+    const problem = options.judge?.(all.map(({ hello }) => hello))
+    if (problem !== undefined) {
+      fail(problem)
+      return
+    }
     done = true
     endWait()
-    resolveAll([...seated.values()].sort((a, b) => a.hello.rank - b.hello.rank))
+    resolveAll(all)
   }
 
   const server = createServer((socket) => {

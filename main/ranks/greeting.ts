@@ -1,12 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { cpus, hostname } from 'node:os'
 import { type Assignment, type Hello, PRODUCT } from '../../app/protocol/ranks.ts'
+import { type RankGpu, rankGpu, usesNccl } from '../../app/run/gpus.ts'
 import type { NativeAddon } from '../engine/addon.ts'
 import { VERSION } from '../process/version.ts'
+import type { OwnGpu } from './own-gpu.ts'
 
-/** What a rank says of itself and its machine. */
-export const helloOf = (addon: Pick<NativeAddon, 'version' | 'cpu'>, assignment: Assignment): Hello => {
+type Engine = Pick<NativeAddon, 'version' | 'cpu'>
+
+/** What a rank says of itself and its machine; `on` is the GPU that computes it, none on the CPU. */
+export const helloOf = (addon: Engine, assignment: Assignment, on: OwnGpu | undefined): Hello => {
   const { rank, world, localRank, token, config } = assignment
+  const gpu = on === undefined ? undefined : rankGpu(on.cuda.devices, on.index)
   return {
     type: 'hello',
     product: PRODUCT,
@@ -18,10 +23,15 @@ export const helloOf = (addon: Pick<NativeAddon, 'version' | 'cpu'>, assignment:
     system: systemId(),
     pid: process.pid,
     versions: versionsOf(addon),
-    device: `${cpus()[0]?.model.trim() || 'CPU'}, ${addon.cpu().simd}`,
+    device: gpu === undefined ? cpuText(addon) : gpuText(gpu),
+    ...(gpu === undefined || on === undefined ? {} : { gpu: { ...gpu, versions: gpuVersions(config, on) } }),
     config,
   }
 }
+
+const cpuText = ({ cpu }: Pick<Engine, 'cpu'>): string => `${cpus()[0]?.model.trim() || 'CPU'}, ${cpu().simd}`
+
+const gpuText = ({ name, id }: RankGpu): string => `${name}, ${id}`
 
 /** Versions that must be the same on all ranks; messages of one major version of Node are read by the same. */
 export const versionsOf = ({ version }: Pick<NativeAddon, 'version'>): Record<string, string> => ({
@@ -29,6 +39,18 @@ export const versionsOf = ({ version }: Pick<NativeAddon, 'version'>): Record<st
   engine: version,
   node: process.versions.node.split('.')[0] ?? '',
 })
+
+/** Versions of what ranks on GPUs meet by: memory that they hand each other, or NCCL. */
+const gpuVersions = (
+  config: Assignment['config'],
+  { index, cuda: { devices, nccl } }: OwnGpu,
+): Record<string, string> => {
+  const driver = devices[index]?.driverVersion
+  return {
+    ...(driver === undefined ? {} : { 'CUDA driver': driver }),
+    ...(usesNccl(config) && nccl?.version !== undefined ? { NCCL: nccl.version } : {}),
+  }
+}
 
 /** Names the running system, also from within containers; where it has no such name, its host's. */
 const systemId = (): string => {
@@ -42,15 +64,27 @@ const systemId = (): string => {
 /** What keeps a rank from joining one that said `first`; undefined when nothing does. */
 export const mismatch = (first: Hello, other: Hello): string | undefined => {
   const who = `rank ${other.rank} (${other.host}, process ${other.pid})`
-  for (const [name, version] of Object.entries(first.versions))
-    if (other.versions[name] !== version)
-      return `${who} has another version: ${name} ${other.versions[name] ?? 'unknown'} there, ${version} on rank ${first.rank}`
+  const versions = versionDifference(first.versions, other.versions)
+  if (versions !== undefined) return `${who} has another version: ${versions} on rank ${first.rank}`
   const difference = firstDifference(first.config, other.config, '')
   if (difference !== undefined)
     return `${who} has another configuration: ${difference.path} is ${shown(difference.other)} there and ${shown(difference.first)} on rank ${first.rank}`
   if (other.system !== first.system)
-    return `${who} is on another machine than rank ${first.rank} (${first.host}): ranks on CPUs meet in shared memory`
-  return undefined
+    return `${who} is on another machine than rank ${first.rank} (${first.host}): ranks meet in shared memory`
+  if ((other.gpu === undefined) !== (first.gpu === undefined))
+    return `${who} computes on ${other.device}, rank ${first.rank} on ${first.device}: name one kind of device in engine.device`
+  const gpus = versionDifference(first.gpu?.versions ?? {}, other.gpu?.versions ?? {})
+  return gpus === undefined ? undefined : `${who} has another version: ${gpus} on rank ${first.rank}`
+}
+
+type Versions = Hello['versions']
+
+/** `engine 3 there, 2`; undefined where all are the same. */
+const versionDifference = (first: Versions, other: Versions): string | undefined => {
+  const found = Object.entries(first).find(([name, version]) => other[name] !== version)
+  if (found === undefined) return undefined
+  const [name, version] = found
+  return `${name} ${other[name] ?? 'unknown'} there, ${version}`
 }
 
 interface Difference {

@@ -11,19 +11,30 @@ import {
   type FromRank,
   fromRankSchema,
   GATHER_MS,
+  type Hello,
   MISSED_BEATS,
   MISSED_BEATS_AT_START,
   type Over,
 } from '../../app/protocol/ranks.ts'
+import {
+  gpuIndex,
+  ncclProblem,
+  placementProblem,
+  type RankGpu,
+  rankGpu,
+  sharesGpus,
+} from '../../app/run/gpus.ts'
 import type { Manifest } from '../../app/trace/manifest.ts'
 import type { NativeAddon } from '../engine/addon.ts'
 import type { Driver, RunRequest } from '../engine/driver.ts'
 import { takeStoreReply } from '../engine/store-reply.ts'
 import { type Cause, causeText } from './cause.ts'
 import { alignClocks, clocksOf, clockUncertainty } from './clocks.ts'
-import { type Gathering, GroupProblem, gather, isLoopback, LEFT_MS, type Seated, stopped } from './gather.ts'
+import { type Gathering, gather, isLoopback, LEFT_MS, type Seated } from './gather.ts'
 import { helloOf } from './greeting.ts'
 import { LocalRanks } from './local-ranks.ts'
+import { memoryProblem, type OwnGpu, ownGpu } from './own-gpu.ts'
+import { GroupProblem, stopped } from './problem.ts'
 import { RankLine } from './rank-line.ts'
 import type { RankProcess } from './rank-process.ts'
 import { Relay } from './relay.ts'
@@ -141,15 +152,43 @@ class Group {
     const [address, port] = seat === undefined ? ['127.0.0.1', 0] : [seat.address, seat.port]
     const token = seat === undefined ? randomBytes(16).toString('hex') : ''
     const assignment = { world: this.#world, token, config }
-    const first = helloOf(addon, { ...assignment, rank: 0, address, port })
+    const local = seat?.localRank === undefined ? {} : { localRank: seat.localRank }
+    const own = ownGpu(addon, { ...local, rank: 0, config })
+    if (own !== undefined) this.#demandGpus(own)
+    const first = helloOf(addon, { ...assignment, rank: 0, address, port }, own)
     const waitMs = GATHER_MS + (seat === undefined ? startMs(this.#world, addon.cpu().cores) : 0)
-    this.#gathering = gather({ address, port, first, waitMs })
+    const judge = (all: readonly Hello[]): GroupProblem | undefined =>
+      this.#gpuProblem(all.flatMap(({ gpu }) => gpu ?? []))
+    this.#gathering = gather({ address, port, first, waitMs, judge })
     const bound = await this.#gathering.listening
     const ranks = seat === undefined ? Array.from({ length: this.#world }, (_, rank) => rank) : [0]
-    const local = seat?.localRank === undefined ? {} : { localRank: seat.localRank }
     for (const rank of ranks)
       this.#local.start({ ...assignment, ...local, rank, address: nearby(address), port: bound })
     return this.#gathering.complete
+  }
+
+  /** Ends a run that GPUs cannot do before any rank is started, as far as that shows from here. */
+  #demandGpus({ cuda }: OwnGpu): void {
+    const { config, seat } = this.#request
+    const missing = ncclProblem(config, cuda)
+    if (missing !== undefined) throw new GroupProblem('ERR_ENGINE', missing)
+    // What ranks see that a launcher starts, they say themselves.
+    if (seat !== undefined) return
+    const { devices } = cuda
+    const gpus = Array.from({ length: this.#world }, (_, rank) =>
+      rankGpu(devices, gpuIndex(rank, undefined, devices.length)),
+    )
+    const problem = this.#gpuProblem(gpus.flatMap((gpu) => gpu ?? []))
+    if (problem !== undefined) throw problem
+  }
+
+  /** Why the ranks cannot run on their GPUs together; nothing for ranks on CPUs. */
+  #gpuProblem(gpus: readonly RankGpu[]): GroupProblem | undefined {
+    const { config } = this.#request
+    const placement = placementProblem(config, gpus)
+    if (placement !== undefined) return new GroupProblem('ERR_CONFIG', placement)
+    const memory = memoryProblem(this.#deps.addon, config, gpus)
+    return memory === undefined ? undefined : new GroupProblem('ERR_MEMORY', memory)
   }
 
   /** The process of a rank of this machine has ended; after its last words that is as it should be. */
@@ -250,6 +289,7 @@ class Group {
       name,
       segment: this.#world === 1 ? '' : this.#segment,
       creates: number === 0,
+      timeSliced: sharesGpus(this.#ranks.flatMap(({ hello }) => hello.gpu ?? [])),
       clockBaseNs: this.#clockBaseNs + (rank.clock?.offsetNs ?? 0n),
       credit: Math.max(2 * MESSAGE_BYTES, Math.floor(CREDIT_BYTES / this.#world)),
     })
@@ -259,6 +299,7 @@ class Group {
     const base = this.#clockBase.toISOString()
     return {
       ...first,
+      devices: this.#devices(),
       createdAt: base,
       clock: { base, ...clocksOf(this.#ranks, first.clock) },
       processes: this.#ranks.map(({ hello }) => ({
@@ -269,6 +310,17 @@ class Group {
         device: hello.device,
       })),
     }
+  }
+
+  /** Every device once, as the first rank on it describes it. */
+  #devices(): Manifest['devices'] {
+    const seen = new Set<string | undefined>()
+    return this.#ranks.flatMap(({ hello, manifest }) => {
+      const id = hello.gpu?.id
+      if (seen.has(id)) return []
+      seen.add(id)
+      return manifest?.devices ?? []
+    })
   }
 
   storeReply(message: unknown): void {

@@ -8,10 +8,11 @@ import {
   type ToRank,
   toRankSchema,
 } from '../../app/protocol/ranks.ts'
-import { deviceOf } from '../../app/run/engine-config.ts'
 import type { NativeAddon, NativeRun } from '../engine/addon.ts'
 import { type LocalDriver, startRun } from '../engine/driver.ts'
 import { helloOf } from './greeting.ts'
+import { type OwnGpu, ownGpu } from './own-gpu.ts'
+import { GroupProblem } from './problem.ts'
 import { type SocketPort, socketPort } from './socket-port.ts'
 
 const RETRY_MS = 100
@@ -32,14 +33,16 @@ export const runMember = async (
   asked: AbortSignal,
 ): Promise<MemberEnd> => {
   try {
+    const gpu = ownGpu(addon, assignment)
     const socket = await connected(assignment, asked)
     if (socket === undefined) return { over: { type: 'over', status: 'stopped' }, stuck: false }
-    const member = new Member(addon, assignment, socketPort(socket))
+    const member = new Member(addon, assignment, gpu, socketPort(socket))
     if (asked.aborted) member.askToStop()
     else asked.addEventListener('abort', () => member.askToStop())
     return await member.end
   } catch (error) {
-    const over = failed(error instanceof Error ? error.message : String(error), 'ERR_ABSENT')
+    const code = error instanceof GroupProblem ? error.code : 'ERR_ABSENT'
+    const over = failed(error instanceof Error ? error.message : String(error), code)
     return { over, stuck: false }
   }
 }
@@ -92,6 +95,7 @@ class Member {
   readonly end: Promise<MemberEnd>
   readonly #addon: NativeAddon
   readonly #assignment: Assignment
+  readonly #gpu: OwnGpu | undefined
   readonly #line: SocketPort
   readonly #beats: NodeJS.Timeout
   #ended: (end: MemberEnd) => void = () => {}
@@ -101,9 +105,10 @@ class Member {
   #segment: string | undefined
   #missed = 0
 
-  constructor(addon: NativeAddon, assignment: Assignment, line: SocketPort) {
+  constructor(addon: NativeAddon, assignment: Assignment, gpu: OwnGpu | undefined, line: SocketPort) {
     this.#addon = addon
     this.#assignment = assignment
+    this.#gpu = gpu
     this.#line = line
     this.end = new Promise((resolve) => {
       this.#ended = resolve
@@ -115,7 +120,7 @@ class Member {
       if (parsed.success) this.#obey(parsed.data)
       else this.#leave(failed('rank 0 said something unknown', 'ERR_STATE'))
     })
-    line.postText(helloOf(addon, assignment))
+    line.postText(helloOf(addon, assignment, gpu))
   }
 
   /** The leader stops all ranks. */
@@ -150,16 +155,21 @@ class Member {
     }
   }
 
-  #start({ runId, name, segment, creates, clockBaseNs, credit }: Extract<ToRank, { type: 'start' }>): void {
+  #start({ runId, name, credit, timeSliced, ...meeting }: Extract<ToRank, { type: 'start' }>): void {
+    const { segment, creates, clockBaseNs } = meeting
     const { rank, config } = this.#assignment
+    const gpu = this.#gpu?.index ?? 0
     const { version, cpu, cuda, predictMemory, createRun } = this.#addon
     if (creates) this.#segment = segment
     const ofRank: NativeAddon['createRun'] = (engineConfig) => {
-      this.#run = createRun(engineConfig, { rank, segment, creates, clockBaseNs })
+      this.#run = createRun(engineConfig, { rank, segment, creates, clockBaseNs, gpu })
       return this.#run
     }
     this.#driver = startRun(
-      { runId, bundle: '', name, config, device: deviceOf(config) },
+      {
+        ...{ runId, bundle: '', name, config, gpu, timeSliced },
+        device: this.#gpu === undefined ? 'cpu' : 'cuda',
+      },
       {
         addon: { version, cpu, cuda, predictMemory, createRun: ofRank },
         post: (message) => {

@@ -78,7 +78,7 @@ describe('ranks that come together', () => {
     [
       'machines, which share no memory',
       hello(2, { host: 'node-2', system: 'system-2' }),
-      'rank 2 (node-2, process 102) is on another machine than rank 0 (node-1): ranks on CPUs meet in shared memory',
+      'rank 2 (node-2, process 102) is on another machine than rank 0 (node-1): ranks meet in shared memory',
     ],
   ])('are refused for other %s, and all are told', async (_name, other, says) => {
     const gathering = begin()

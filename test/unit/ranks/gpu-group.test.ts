@@ -1,0 +1,211 @@
+import { describe, expect, it } from 'vitest'
+import { type EngineEvent, type TraceMessage, traceMessageSchema } from '../../../app/protocol/engine.ts'
+import type { Assignment } from '../../../app/protocol/ranks.ts'
+import type { RunConfigInput } from '../../../app/run/config.ts'
+import type { CudaInfo, NcclInfo } from '../../../app/run/machine.ts'
+import { parseRunConfig } from '../../../app/run/parse.ts'
+import type { Manifest } from '../../../app/trace/manifest.ts'
+import { PROVENANCES } from '../../../app/trace/stages.ts'
+import type { Member, NativeAddon } from '../../../main/engine/addon.ts'
+import { type GroupDeps, startGroup } from '../../../main/ranks/group.ts'
+import { runMember } from '../../../main/ranks/member.ts'
+import { fakeEngine, GPU, NO_GPU } from '../engine/fake-run.ts'
+
+/** What a run of ranks on the GPUs of a machine came to. */
+interface Scene {
+  readonly ended: Extract<EngineEvent, { type: 'ended' }>
+  readonly messages: readonly TraceMessage[]
+  /** Of each rank, in the order in which they began. */
+  readonly members: readonly Member[]
+  /** Ranks whose process was started. */
+  readonly started: readonly number[]
+}
+
+const machine = (gpus: number, nccl: NcclInfo = { available: true, version: '2.27.3' }): CudaInfo =>
+  gpus === 0
+    ? NO_GPU
+    : {
+        available: true,
+        devices: Array.from({ length: gpus }, (_, i) => ({ ...GPU, uuid: `GPU-${i}` })),
+        nccl,
+      }
+
+const addonOn = (cuda: CudaInfo, members: Member[]): NativeAddon => {
+  const { addon } = fakeEngine({ steps: 2, cuda })
+  return {
+    ...addon,
+    createRun: (config, member) => {
+      if (member !== undefined) members.push(member)
+      return addon.createRun(config)
+    },
+    clockNs: () => process.hrtime.bigint(),
+    unlinkSegment: () => {},
+    measureReadBandwidth: async () => 1,
+  }
+}
+
+/** Runs a group whose ranks are all of this process; `seen` is what each of them sees of the machine. */
+const run = async (
+  input: RunConfigInput,
+  cuda: CudaInfo,
+  seen: (rank: number) => CudaInfo = () => cuda,
+): Promise<Scene> => {
+  const parsed = parseRunConfig({ engine: { ranks: 'processes', device: 'cuda' }, ...input }, 'tiny')
+  if (!parsed.ok) throw new Error(parsed.issues.map((issue) => issue.message).join())
+  const messages: TraceMessage[] = []
+  const members: Member[] = []
+  const started: number[] = []
+  let ended: Scene['ended'] | undefined
+  const startRank: GroupDeps['startRank'] = (assignment: Assignment) => {
+    started.push(assignment.rank)
+    const asked = new AbortController()
+    const done = runMember(addonOn(seen(assignment.rank), members), assignment, asked.signal)
+    return {
+      ended: done.then(({ over }) => ({ over, how: 'ended' })),
+      stop: () => asked.abort(),
+      kill: () => {},
+    }
+  }
+  const group = startGroup(
+    { runId: 'r', bundle: '/nowhere/r.dcp', name: 'r', config: parsed.config, device: 'cuda' },
+    {
+      addon: addonOn(cuda, members),
+      startRank,
+      report: (event) => {
+        if (event.type === 'ended') ended = event
+      },
+      post: (given) => {
+        const message = traceMessageSchema.parse(given)
+        messages.push(message)
+        setImmediate(() => {
+          if ('bytes' in message) group.storeReply({ type: 'ack', runId: 'r', bytes: message.bytes })
+          if (message.type === 'end') group.storeReply({ type: 'closed', runId: 'r', status: message.status })
+        })
+      },
+    },
+  )
+  await group.done
+  if (ended === undefined) throw new Error('the run did not end')
+  return { ended, messages, members, started }
+}
+
+const manifestIn = ({ messages }: Scene): Manifest => {
+  const begin = messages.find((message) => message.type === 'begin')
+  if (begin?.type !== 'begin') throw new Error('the run did not begin')
+  return begin.manifest
+}
+
+/** Provenances of all rows of a table. */
+const provenancesIn = ({ messages }: Scene, table: string): readonly string[] => {
+  const codes = messages.flatMap((message) =>
+    message.type === 'chunk' && message.chunk.table === table
+      ? [...(message.chunk.columns.provenance ?? [])]
+      : [],
+  )
+  return [...new Set(codes.map((code) => PROVENANCES[Number(code)] ?? ''))]
+}
+
+const two = { tpSize: 2, dcpSize: 2 } as const
+
+describe('ranks as processes on GPUs', () => {
+  it('have a GPU each where there are enough, and all is measured', async () => {
+    const scene = await run({ parallel: two }, machine(2))
+    expect(scene.ended).toMatchObject({ status: 'complete' })
+    expect(scene.members.map(({ rank, gpu, creates }) => [rank, gpu, creates])).toEqual([
+      [0, 0, true],
+      [1, 1, false],
+    ])
+    const manifest = manifestIn(scene)
+    expect(manifest).not.toHaveProperty('emulated')
+    expect(manifest).not.toHaveProperty('timeSliced')
+    expect(manifest.processes?.map(({ device }) => device)).toEqual([
+      'NVIDIA H200, GPU-0',
+      'NVIDIA H200, GPU-1',
+    ])
+    expect(manifest.devices).toMatchObject([{ kind: 'cuda' }, { kind: 'cuda' }])
+    expect(provenancesIn(scene, 'spans')).toEqual(['measured'])
+    expect(provenancesIn(scene, 'steps')).toEqual(['measured'])
+  })
+
+  it('share GPUs with p2p where there are fewer, and every time says so', async () => {
+    const scene = await run({ parallel: { comm: 'p2p' } }, machine(2))
+    expect(scene.ended).toMatchObject({ status: 'complete' })
+    expect(scene.members.map(({ rank, gpu }) => [rank, gpu]).sort()).toEqual([
+      [0, 0],
+      [1, 1],
+      [2, 0],
+      [3, 1],
+    ])
+    const manifest = manifestIn(scene)
+    expect(manifest.timeSliced).toMatch(/^There are more ranks than GPUs: .* time-sliced/)
+    expect(manifest).not.toHaveProperty('emulated')
+    expect(manifest.devices).toHaveLength(2)
+    expect(provenancesIn(scene, 'spans')).toEqual(['time-sliced'])
+    expect(provenancesIn(scene, 'steps')).toEqual(['time-sliced'])
+  })
+
+  const refused = async (...given: Parameters<typeof run>) => {
+    const { ended, messages, members, started } = await run(...given)
+    expect([messages, members]).toEqual([[], []])
+    return { code: ended.code, error: ended.error, started: started.length }
+  }
+
+  it('are refused before any is started where NCCL would need more GPUs, or is missing', async () => {
+    expect(await refused({}, machine(2))).toEqual({
+      code: 'ERR_CONFIG',
+      error:
+        'parallel.comm: ag_rs goes through NCCL, which needs a GPU for each rank: 4 ranks, 2 GPUs; use p2p or fewer ranks',
+      started: 0,
+    })
+    expect(await refused({ parallel: two }, machine(2, { available: false, reason: 'no NCCL' }))).toEqual({
+      code: 'ERR_ENGINE',
+      error: 'parallel.comm: ag_rs needs NCCL, which cannot be used: no NCCL; or use p2p',
+      started: 0,
+    })
+  })
+
+  it('are refused together where GPUs that they share have no memory for all', async () => {
+    // The fake run takes 301 MB of device memory, and a process takes some for itself.
+    const small = machine(1)
+    const devices = small.devices.map((gpu) => ({ ...gpu, freeBytes: 2e9 }))
+    expect(await refused({ parallel: { ...two, comm: 'p2p' } }, { ...small, devices })).toEqual({
+      code: 'ERR_MEMORY',
+      error:
+        '2 ranks share the GPU NVIDIA H200 and need 1.0 GiB of its memory each, available 1.9 GiB; ' +
+        'use fewer ranks or less context',
+      started: 0,
+    })
+  })
+
+  it('are no group with another NCCL, or with a rank on the CPU', async () => {
+    const other = machine(2, { available: true, version: '2.26.2' })
+    const mixed = await refused({ parallel: two }, machine(2), (rank) => (rank === 1 ? other : machine(2)))
+    expect(mixed).toMatchObject({
+      code: 'ERR_CONFIG',
+      error: expect.stringMatching(/^rank 1 .* has another version: NCCL 2.26.2 there, 2.27.3 on rank 0$/),
+    })
+    const auto = { parallel: two, engine: { ranks: 'processes', device: 'auto' } } as const
+    const apart = await refused(auto, machine(2), (rank) => machine(rank === 1 ? 0 : 2))
+    expect(apart).toMatchObject({
+      code: 'ERR_CONFIG',
+      error: expect.stringMatching(
+        /^rank 1 .* computes on .*, rank 0 on NVIDIA H200, GPU-0: name one kind of device in engine.device$/,
+      ),
+    })
+  })
+
+  it('that cannot use a GPU say why', async () => {
+    const apart = await refused({ parallel: two }, machine(2), (rank) => machine(rank === 1 ? 0 : 2))
+    expect(apart).toMatchObject({
+      code: 'ERR_ENGINE',
+      error: 'rank 1 ended: there is no NVIDIA driver on this machine before all ranks had come',
+    })
+  })
+
+  it('run on the CPU by auto where there is no GPU for each', async () => {
+    const engine = { ranks: 'processes', device: 'auto' } as const
+    const scene = await run({ parallel: two, engine }, machine(1))
+    expect(scene.ended).toMatchObject({ status: 'complete' })
+    expect(manifestIn(scene).devices).toMatchObject([{ kind: 'cpu' }])
+  })
+})
