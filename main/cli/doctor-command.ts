@@ -5,6 +5,7 @@ import { buildCommand, isServerPack } from '../process/build-command.ts'
 import { describeRuntime, type RuntimeDescription } from './electron-runtime.ts'
 import { startEngine } from './engine-process.ts'
 import { messageOf } from './failure.ts'
+import { type GpuLinks, gpuLinks, linksText, missingLinks } from './gpu-links.ts'
 import { findGpus, type Gpu, gpusOf } from './gpus.ts'
 
 export interface EngineReport {
@@ -16,6 +17,8 @@ export interface EngineReport {
 export interface DoctorReport {
   readonly engines: { readonly cpu: EngineReport; readonly cuda: EngineReport }
   readonly gpus: readonly Gpu[]
+  /** Absent where the engine can use no GPU. */
+  readonly gpuLinks?: GpuLinks
   readonly electron: RuntimeDescription
   readonly nodeVersion: string
   /** What would have to be there for everything to work, one sentence each. */
@@ -30,14 +33,17 @@ export const examine = async (distDir: string): Promise<DoctorReport> => {
     : describeRuntime(distDir)
   const gpus = listed.length > 0 || cuda === undefined ? listed : gpusOf(cuda)
   const engines = { cpu, cuda: cudaEngine(cuda) }
+  const links = gpuLinks(cuda)
   return {
     engines,
     gpus,
+    ...(links === undefined ? {} : { gpuLinks: links }),
     electron,
     nodeVersion: process.versions.node,
     missing: [
       ...(cpu.available ? [] : [`CPU engine: ${cpu.reason}`]),
       ...missingForCuda(distDir, engines.cuda, gpus),
+      ...(links === undefined ? [] : missingLinks(links)),
       ...(isServerPack() ? [] : missingForWindow(electron)),
     ],
   }
@@ -117,6 +123,7 @@ export const doctorText = (report: DoctorReport): string => {
       ({ name, computeCapability, memoryMiB, driver }) =>
         `GPU          ${name}, compute capability ${computeCapability}, ${memoryMiB} MiB, driver ${driver}`,
     ),
+    ...(report.gpuLinks === undefined ? [] : linksText(report.gpuLinks)),
     `Electron     ${electron.version ?? 'none'}, ${electron.source}`,
     `Node         ${report.nodeVersion}`,
     ...(report.missing.length === 0 ? ['Missing      nothing'] : []),

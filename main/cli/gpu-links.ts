@@ -1,0 +1,41 @@
+import type { CudaInfo, NcclInfo } from '../../app/run/machine.ts'
+
+/** What ranks with a GPU each can exchange by. GPUs are numbered as the engine numbers them. */
+export interface GpuLinks {
+  /** By GPU, those whose memory it can reach; none of a machine with one GPU. */
+  readonly peers: readonly (readonly number[])[]
+  readonly nccl: NcclInfo
+}
+
+/** Undefined where the engine can use no GPU, or does not say. */
+export const gpuLinks = (cuda: CudaInfo | undefined): GpuLinks | undefined => {
+  if (cuda?.available !== true || cuda.nccl === undefined) return undefined
+  const peers = cuda.devices.length > 1 ? cuda.devices.map((gpu) => gpu.peers ?? []) : []
+  return { peers, nccl: cuda.nccl }
+}
+
+/** Lines for a person, named like those of `doctor`. */
+export const linksText = ({ peers, nccl }: GpuLinks): string[] => [
+  `NCCL         ${nccl.available ? `yes, ${nccl.version ?? 'of unknown version'}` : `no, ${nccl.reason ?? 'it was not found'}`}`,
+  ...(peers.length === 0 ? [] : [`Peer access  ${peersText(peers)}`]),
+]
+
+const peersText = (peers: GpuLinks['peers']): string => {
+  const others = peers.length - 1
+  if (peers.every((reached) => reached.length === others))
+    return `all ${peers.length} GPUs reach each other's memory`
+  if (peers.every((reached) => reached.length === 0))
+    return `none of the ${peers.length} GPUs reaches another's memory`
+  return peers.map((reached, gpu) => `GPU ${gpu} reaches ${listText(reached)}`).join('; ')
+}
+
+const listText = (numbers: readonly number[]): string => {
+  if (numbers.length < 2) return numbers.join('') || 'none'
+  return `${numbers.slice(0, -1).join(', ')} and ${numbers.at(-1)}`
+}
+
+/** What ranks on several GPUs would miss, one sentence each. */
+export const missingLinks = ({ peers, nccl }: GpuLinks): string[] =>
+  peers.length === 0 || nccl.available
+    ? []
+    : [`NCCL, for ag_rs and a2a between ranks with a GPU each: ${nccl.reason ?? 'it was not found'}`]
