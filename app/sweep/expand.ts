@@ -10,6 +10,8 @@ export interface SweepMachine {
   readonly device: Device
   /** Memory of the device, for a sweep that gives none. */
   readonly memoryBytes: number
+  /** GPUs that there are for ranks with a process and a GPU each; undefined where ranks have none of their own. */
+  readonly gpus?: number | undefined
 }
 
 /** One combination of the lists. */
@@ -111,6 +113,9 @@ const judged = (config: SweepConfig, place: PointPlace, machine: SweepMachine): 
   const asked = runOf(config, place, place.concurrency, machine.device)
   const issues = [...configRules(asked), ...unsupported(asked)]
   if (issues.length > 0) return leaveOut(issues.map(issueText).join('; '))
+  // Ranks that share a GPU would be measured with each other's work in their times.
+  if (machine.gpus !== undefined && place.dcp > machine.gpus)
+    return leaveOut(`${place.dcp} ranks need a GPU each, and there are ${machine.gpus}`)
   const capacity = capacityOf(asked, config.memory, machine.memoryBytes)
   const batch = Math.min(place.concurrency, Math.floor(capacity.tokens / finalLength(asked, place)))
   if (batch === 0)

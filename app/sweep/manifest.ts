@@ -17,6 +17,8 @@ export const sweepManifestSchema = z.strictObject({
   device: z.enum(['cpu', 'cuda']),
   /** Memory of the device when the sweep began, for capacities of a configuration that gives none. */
   memoryBytes: z.number(),
+  /** GPUs of the machine, where ranks had a process and a GPU each. */
+  gpus: z.int().optional(),
   /** What the cost model predicts by. */
   rates: ratesSchema,
   missing: z.array(missingSchema),

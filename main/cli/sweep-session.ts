@@ -1,3 +1,4 @@
+import { usableGpus } from '../../app/run/gpus.ts'
 import type { CudaInfo } from '../../app/run/machine.ts'
 import { type Calibrated, calibrations, ratesOf } from '../../app/sweep/calibrate.ts'
 import type { SweepConfig } from '../../app/sweep/config.ts'
@@ -100,17 +101,29 @@ const machineOf = (
   { config, begun, folder }: SweepSession,
   { cuda, memoryAvailableBytes }: Ready,
 ): SweepMachine => {
-  const [gpu] = cuda?.available === true ? cuda.devices : []
+  const count = usableGpus(cuda)
+  const gpu = count === 0 ? undefined : cuda?.devices[0]
   const asked = config.base.engine.device
-  const device = begun?.sweep.device ?? (asked === 'auto' ? (gpu === undefined ? 'cpu' : 'cuda') : asked)
+  const device =
+    begun?.sweep.device ?? (asked === 'auto' ? (count < wantedGpus(config) ? 'cpu' : 'cuda') : asked)
   if (device === 'cuda' && gpu === undefined) throw noGpu(cuda)
-  if (begun === undefined)
-    return { device, memoryBytes: device === 'cuda' ? (gpu?.memoryBytes ?? 0) : memoryAvailableBytes }
-  const before = begun.manifest.devices[0]?.name
-  const here = device === 'cuda' ? gpu?.name : cpuName()
+  const gpus = device === 'cuda' && config.base.engine.ranks === 'processes' ? count : undefined
+  if (begun === undefined) {
+    const memoryBytes = device === 'cuda' ? (gpu?.memoryBytes ?? 0) : memoryAvailableBytes
+    return { device, memoryBytes, gpus }
+  }
+  const before = deviceText(begun.manifest.devices[0]?.name, begun.sweep.gpus)
+  const here = deviceText(device === 'cuda' ? gpu?.name : cpuName(), gpus)
   if (before !== here) throw badInput(`--out: ${folder.path} was measured on ${before}, and here is ${here}`)
-  return { device, memoryBytes: begun.sweep.memoryBytes }
+  return begun.sweep
 }
+
+/** GPUs that every point of a sweep finds enough. */
+const wantedGpus = ({ base, mode, dcp }: SweepConfig): number =>
+  base.engine.ranks === 'processes' && mode.includes('dcp') ? Math.max(...dcp) : 1
+
+const deviceText = (name = 'unknown', gpus: number | undefined): string =>
+  gpus === undefined ? name : `${gpus} x ${name}`
 
 const demandPoints = ({ points, leftOut }: Expansion): void => {
   if (points.length > 0) return
@@ -135,7 +148,7 @@ const bundleOf = async (
 const calibrate = async (
   { config, folder, engine, line, signals }: SweepSession,
   points: readonly SweepPoint[],
-  { device, memoryBytes }: SweepMachine,
+  { device, memoryBytes, gpus }: SweepMachine,
 ): Promise<Manifest> => {
   const runs = calibrations(points, device)
   const calibrated: Calibrated[] = []
@@ -155,13 +168,22 @@ const calibrate = async (
   if (first === undefined) throw new CliFailure(EXIT.engineFailed, problem)
   // Runs of one rank happened as they are shown; a sweep has others as well.
   const emulated = manifests.find((manifest) => manifest.emulated !== undefined)?.emulated
+  // Those of one point only.
+  const { processes: _, ...rest } = first
   return {
-    ...first,
+    ...rest,
     ...(emulated === undefined ? {} : { emulated }),
     name: folder.name,
     config: config.base,
     clock: { ...first.clock, alignment: 'each point is a run with a clock of its own', uncertaintyNs: 0 },
-    sweep: { config, device, memoryBytes, rates: ratesOf(calibrated, device), missing: [] },
+    sweep: {
+      config,
+      device,
+      memoryBytes,
+      ...(gpus === undefined ? {} : { gpus }),
+      rates: ratesOf(calibrated, device),
+      missing: [],
+    },
   }
 }
 

@@ -101,6 +101,24 @@ describe('dcpscope sweep', () => {
     expect(joined).toEqual([{ n: 24, both: true }])
   })
 
+  it('measures ranks as processes as well, with the baseline as a process of its own', async () => {
+    const bundle = newBundle()
+    const base = { ...BASE, engine: { ranks: 'processes', device: 'cpu' } }
+    const sweep = small({ base, context: [64], concurrency: [1], comm: ['ag_rs', 'p2p'], repeats: 1 })
+    const { code, stdout, stderr } = await dcpscope([
+      ...['sweep', configFile(sweep), '--out', bundle, '--json'],
+    ])
+    expect([code, stderr]).toEqual([0, ''])
+    expect(JSON.parse(stdout)).toMatchObject({ points: 3, measured: 3, missing: [], unpredicted: 0 })
+    expect((await measuredRows(bundle)).map(({ key }) => key)).toEqual([
+      'dcp2-ag_rs-bf16-q1-c64-n1',
+      'dcp2-p2p-bf16-q1-c64-n1',
+      'tp-bf16-q1-c64-n1',
+    ])
+    // They were other processes in every point.
+    expect(manifestOf(bundle)).not.toHaveProperty('processes')
+  })
+
   it('says in words what it found, and says it again without measuring anything', async () => {
     const bundle = newBundle()
     const args = ['sweep', configFile(small({ context: [64], concurrency: [1] })), '--out', bundle]

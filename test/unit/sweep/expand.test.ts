@@ -62,6 +62,19 @@ describe('the points of a sweep', () => {
     )
   })
 
+  it('have a GPU for each rank where ranks are processes, or are left out', () => {
+    const engine = { device: 'cuda', ranks: 'processes' } as const
+    const base = { model: { preset: 'deepseek-v3' }, parallel: { tpSize: 8 }, engine } as const
+    const sweep = sweepOf(single({ base, mode: ['tp', 'dcp'], dcp: [2, 8] }))
+    const { points, leftOut } = expand(sweep, { ...H200, gpus: 4 })
+    expect(points.map(({ mode, dcp, run }) => [mode, dcp, run.engine.ranks])).toEqual([
+      ['tp', 1, 'processes'],
+      ['dcp', 2, 'processes'],
+    ])
+    expect(leftOut.map(({ reason }) => reason)).toEqual(['8 ranks need a GPU each, and there are 4'])
+    expect(expand(sweep, { ...H200, gpus: 8 }).leftOut).toEqual([])
+  })
+
   it('have keys that do not depend on what else is in the lists', () => {
     const [point] = pointsOf(single())
     const wider = pointsOf(single({ context: [1024, 65_536], concurrency: [1, 4, 8], dcp: [2, 8] }))
