@@ -19,7 +19,9 @@ npm run bench [-- NAME...]
 Runs the benchmarks of test/bench (all, or the named ones) and prints one JSON document: a member each.
 Names: ${names().join(', ')}
 npm run bench -- gpu [ARGUMENTS]
-The GPU kernels alone, without a window; ARGUMENTS as "npm run bench -- gpu --help" says.`
+The GPU kernels alone, without a window; ARGUMENTS as "npm run bench -- gpu --help" says.
+npm run bench -- comm [ARGUMENTS]
+The transports between ranks with a GPU each; ARGUMENTS as "npm run bench -- comm --help" says.`
 
 /** @param {string} name */
 const scriptOf = (name) => join(FOLDER, `${name}.bench.mjs`)
@@ -33,17 +35,33 @@ const benchGpu = async (args) => {
   return runForeground(process.execPath, [scriptOf('gpu'), ...args])
 }
 
-/** Those of no argument: the ones of the GPU only where there is one. */
+/** Runs the command line, so that is built; needs no Electron. @param {readonly string[]} args */
+const benchComm = async (args) => {
+  if (!args.some((arg) => /^(--help|-h)$/.test(arg))) {
+    const reason = isOnCpu(args) ? undefined : await readyGpuPrograms()
+    if (reason !== undefined) throw new SetupError(reason, 3)
+    await buildAll()
+  }
+  return runForeground(process.execPath, [scriptOf('comm'), ...args])
+}
+
+/** @param {readonly string[]} args */
+const isOnCpu = (args) => args.includes('--device=cpu') || args[args.indexOf('--device') + 1] === 'cpu'
+
+const OF_GPUS = ['gpu', 'comm']
+
+/** Those of no argument: the ones of GPUs only where there is one. */
 const all = () => {
   const reason = whyNoGpu()
   if (reason === undefined) return names()
-  say(`the benchmark gpu is left out: ${reason}`)
-  return names().filter((name) => name !== 'gpu')
+  say(`the benchmarks ${OF_GPUS.join(' and ')} are left out: ${reason}`)
+  return names().filter((name) => !OF_GPUS.includes(name))
 }
 
 runScript(async () => {
   const args = process.argv.slice(2)
   if (args[0] === 'gpu') return benchGpu(args.slice(1))
+  if (args[0] === 'comm') return benchComm(args.slice(1))
   if (args.includes('--help')) {
     process.stdout.write(`${HELP.trim()}\n`)
     return 0
@@ -52,7 +70,7 @@ runScript(async () => {
   if (unknown !== undefined) throw new SetupError(`no benchmark ${unknown}; there are ${names().join(', ')}`)
   const chosen = args.length > 0 ? args : all()
   await buildAll()
-  if (chosen.includes('gpu')) await readyGpuPrograms()
+  if (chosen.some((name) => OF_GPUS.includes(name))) await readyGpuPrograms()
   await readyRuntime()
   const display = await testDisplay()
   /** @type {Record<string, unknown>} */

@@ -26,7 +26,7 @@ const HEADERS = /** @type {const} */ ([
   ['node-api-headers', 'include'],
   ['node-addon-api', ''],
 ])
-const GPU_BENCH = ['gpu.bench.mjs', 'gpu-table.mjs', 'h200-best.json']
+const BENCHMARKS = ['gpu.bench.mjs', 'gpu-table.mjs', 'h200-best.json', 'comm.bench.mjs', 'comm-figures.mjs']
 
 /** Fills `folder`. @param {string} folder @param {{ built: boolean }} options `built`: with the compiled engine */
 export const fillPack = async (folder, { built }) => {
@@ -166,7 +166,8 @@ const stripped = (file, ...options) => run('strip', [...options, file], { failur
 const copySources = (folder) => {
   copyTree('native', join(folder, 'native'), /\.(cpp|h|cu|cuh|cmake|md)$|^CMakeLists\.txt$/)
   mkdirSync(join(folder, 'test/bench'), { recursive: true })
-  for (const file of GPU_BENCH) copyFileSync(join(ROOT, 'test/bench', file), join(folder, 'test/bench', file))
+  for (const file of BENCHMARKS)
+    copyFileSync(join(ROOT, 'test/bench', file), join(folder, 'test/bench', file))
   for (const page of ['config.md', 'sweep.md']) copyFileSync(join(ROOT, 'docs', page), join(folder, page))
   copyFileSync(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'))
 }
