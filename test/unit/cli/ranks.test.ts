@@ -31,7 +31,9 @@ const canUnshare =
 
 const newBundle = (): string => join(freshFolder(), 'run.dcp')
 
-const PROCESSES = { engine: { ranks: 'processes' } }
+// Where there are GPUs as well: tests of those are in test/gpu.
+const PROCESSES = { engine: { ranks: 'processes', device: 'cpu' } }
+const ON_CPU = ['--device', 'cpu']
 
 /** Longer than any test looks, with caches that fit small machines. */
 const endless = (over: object = {}): string =>
@@ -130,9 +132,9 @@ const expectWholeSteps = async (bundle: string): Promise<void> => {
 describe('dcpscope run --ranks processes', () => {
   it('records the same bundle as ranks in threads, and where each rank ran', async () => {
     const [threads, processes] = [newBundle(), newBundle()]
-    await dcpscope(['run', '--preset', 'tiny', '--out', threads])
+    await dcpscope(['run', '--preset', 'tiny', ...ON_CPU, '--out', threads])
     const { code, stdout, stderr } = await dcpscope([
-      ...['run', '--preset', 'tiny', '--ranks', 'processes', '--out', processes, '--json'],
+      ...['run', '--preset', 'tiny', '--ranks', 'processes', ...ON_CPU, '--out', processes, '--json'],
     ])
     expect([code, stderr]).toEqual([0, ''])
     expect(JSON.parse(stdout)).toMatchObject({ ranks: 4, steps: 24, dropped: 0, check: { ok: true } })
@@ -156,7 +158,7 @@ describe('dcpscope run --ranks processes', () => {
 
   it('gives every collective the entry of each rank and of the last, on one clock', async () => {
     const bundle = newBundle()
-    await dcpscope(['run', '--preset', 'tiny', '--ranks', 'processes', '--out', bundle])
+    await dcpscope(['run', '--preset', 'tiny', '--ranks', 'processes', ...ON_CPU, '--out', bundle])
     const odd = `select count(*)::int from (
       select collective_seq, max(enter_ns) as last, count(*) as n, min(last_enter_ns) as a, max(last_enter_ns) as b,
         min(start_ns + dur_ns) as first_end
