@@ -11,19 +11,11 @@ import {
   type FromRank,
   fromRankSchema,
   GATHER_MS,
-  type Hello,
   MISSED_BEATS,
   MISSED_BEATS_AT_START,
   type Over,
 } from '../../app/protocol/ranks.ts'
-import {
-  gpuIndex,
-  ncclProblem,
-  placementProblem,
-  type RankGpu,
-  rankGpu,
-  sharesGpus,
-} from '../../app/run/gpus.ts'
+import { type RankGpu, sharesGpus } from '../../app/run/gpus.ts'
 import type { Manifest } from '../../app/trace/manifest.ts'
 import type { NativeAddon } from '../engine/addon.ts'
 import type { Driver, RunRequest } from '../engine/driver.ts'
@@ -31,9 +23,10 @@ import { takeStoreReply } from '../engine/store-reply.ts'
 import { type Cause, causeText } from './cause.ts'
 import { alignClocks, clocksOf, clockUncertainty } from './clocks.ts'
 import { type Gathering, gather, isLoopback, LEFT_MS, type Seated } from './gather.ts'
+import { gpuProblem, gpusOfAll } from './gpu-problem.ts'
 import { helloOf } from './greeting.ts'
 import { LocalRanks } from './local-ranks.ts'
-import { memoryProblem, type OwnGpu, ownGpu } from './own-gpu.ts'
+import { ownGpu } from './own-gpu.ts'
 import { GroupProblem, stopped } from './problem.ts'
 import { RankLine } from './rank-line.ts'
 import type { RankProcess } from './rank-process.ts'
@@ -154,41 +147,22 @@ class Group {
     const assignment = { world: this.#world, token, config }
     const local = seat?.localRank === undefined ? {} : { localRank: seat.localRank }
     const own = ownGpu(addon, { ...local, rank: 0, config })
-    if (own !== undefined) this.#demandGpus(own)
+    const judge = (gpus: readonly RankGpu[]): GroupProblem | undefined =>
+      own && gpuProblem(addon, config, own.cuda, gpus)
+    // Ranks that a launcher starts say by themselves which GPUs they have, and are told what is wrong when they come.
+    const early = seat === undefined && own !== undefined ? judge(gpusOfAll(config, own.cuda)) : undefined
+    if (early !== undefined) throw early
     const first = helloOf(addon, { ...assignment, rank: 0, address, port }, own)
     const waitMs = GATHER_MS + (seat === undefined ? startMs(this.#world, addon.cpu().cores) : 0)
-    const judge = (all: readonly Hello[]): GroupProblem | undefined =>
-      this.#gpuProblem(all.flatMap(({ gpu }) => gpu ?? []))
-    this.#gathering = gather({ address, port, first, waitMs, judge })
+    this.#gathering = gather({
+      ...{ address, port, first, waitMs },
+      judge: (all) => judge(all.flatMap(({ gpu }) => gpu ?? [])),
+    })
     const bound = await this.#gathering.listening
     const ranks = seat === undefined ? Array.from({ length: this.#world }, (_, rank) => rank) : [0]
     for (const rank of ranks)
       this.#local.start({ ...assignment, ...local, rank, address: nearby(address), port: bound })
     return this.#gathering.complete
-  }
-
-  /** Ends a run that GPUs cannot do before any rank is started, as far as that shows from here. */
-  #demandGpus({ cuda }: OwnGpu): void {
-    const { config, seat } = this.#request
-    const missing = ncclProblem(config, cuda)
-    if (missing !== undefined) throw new GroupProblem('ERR_ENGINE', missing)
-    // What ranks see that a launcher starts, they say themselves.
-    if (seat !== undefined) return
-    const { devices } = cuda
-    const gpus = Array.from({ length: this.#world }, (_, rank) =>
-      rankGpu(devices, gpuIndex(rank, undefined, devices.length)),
-    )
-    const problem = this.#gpuProblem(gpus.flatMap((gpu) => gpu ?? []))
-    if (problem !== undefined) throw problem
-  }
-
-  /** Why the ranks cannot run on their GPUs together; nothing for ranks on CPUs. */
-  #gpuProblem(gpus: readonly RankGpu[]): GroupProblem | undefined {
-    const { config } = this.#request
-    const placement = placementProblem(config, gpus)
-    if (placement !== undefined) return new GroupProblem('ERR_CONFIG', placement)
-    const memory = memoryProblem(this.#deps.addon, config, gpus)
-    return memory === undefined ? undefined : new GroupProblem('ERR_MEMORY', memory)
   }
 
   /** The process of a rank of this machine has ended; after its last words that is as it should be. */

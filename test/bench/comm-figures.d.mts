@@ -42,8 +42,25 @@ export interface Figures extends Point {
   }
   readonly totalUs: number
   readonly stages: Readonly<
-    Record<string, { readonly us: Spread; readonly slowestUs: Spread; readonly waitUs: Spread }>
+    Record<
+      string,
+      {
+        readonly us: Spread
+        readonly slowestUs: Spread
+        readonly waitUs: Spread
+        /** That one rank receives in a layer; 0 of work between collectives. */
+        readonly bytes: number
+      }
+    >
   >
+}
+
+/** As in `collectives` of a sweep. */
+export interface Timing {
+  readonly collective: string
+  readonly ranks: number
+  readonly bytes: number
+  readonly us: number
 }
 
 export interface Comparison {
@@ -69,5 +86,6 @@ export const stagesOf: (comm: Point['comm']) => readonly string[]
 export const spreadOf: (values: readonly number[]) => Spread | null
 export const figuresOf: (point: Point, spans: readonly Span[]) => Figures
 export const compare: (figures: readonly Figures[]) => readonly Comparison[]
+export const timingsOf: (figures: readonly Figures[]) => readonly Timing[]
 export const kernelsOf: (text: string) => readonly KernelTime[]
 export const tableOf: (figures: readonly Figures[], comparisons: readonly Comparison[]) => string

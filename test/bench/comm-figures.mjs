@@ -50,6 +50,9 @@ const sum = (values) => values.reduce((total, value) => total + value, 0)
 const waitOf = ({ enter_ns, last_enter_ns }) =>
   enter_ns === null ? 0 : Math.max(0, last_enter_ns - enter_ns)
 
+/** Bytes that come from other ranks; work between collectives only reads its own. */
+const received = ({ bytes, enter_ns }) => (enter_ns === null ? 0 : bytes)
+
 const busyOf = (span) => Math.max(0, span.dur_ns - waitOf(span))
 
 /** One rank in the exchange of one layer: from its beginning to its end without waiting, and what it waited. */
@@ -64,7 +67,7 @@ const partOf = (spans) => {
     /** The last rank to come waits for nobody, so no other clock than its own is in this. */
     firstWait: waitOf(first),
     wholeUs: (end - begin) / 1e3,
-    bytes: sum(spans.map(({ bytes, enter_ns }) => (enter_ns === null ? 0 : bytes))),
+    bytes: sum(spans.map(received)),
   }
 }
 
@@ -118,6 +121,7 @@ export const figuresOf = (point, spans) => {
           us: spreadOf(own.map((span) => busyOf(span) / 1e3)),
           slowestUs: spreadOf(slowest(own)),
           waitUs: spreadOf(own.map((span) => waitOf(span) / 1e3)),
+          bytes: Math.max(...own.map(received)),
         }
         return [[stage, figures]]
       }),
@@ -152,6 +156,29 @@ export const compare = (figures) =>
       },
     ]
   })
+
+const COLLECTIVES = {
+  q_all_gather: 'all_gather',
+  lse_all_gather: 'all_gather',
+  out_reduce_scatter: 'reduce_scatter',
+  out_all_to_all: 'all_to_all',
+  merge: 'p2p',
+}
+
+/** What a sweep can predict other runs by: its `collectives`. Equal messages are one timing, the median of theirs. */
+export const timingsOf = (figures) => {
+  const all = figures.flatMap(({ ranks, comm, stages }) =>
+    Object.entries(stages).flatMap(([stage, { slowestUs, bytes }]) =>
+      // With p2p the gather of queries goes through no collective of NCCL.
+      bytes === 0 || (comm === 'p2p' && stage === QUERIES)
+        ? []
+        : [{ collective: COLLECTIVES[stage], ranks, bytes, us: slowestUs.median }],
+    ),
+  )
+  return [...grouped(all, ({ collective, ranks, bytes }) => `${collective}/${ranks}/${bytes}`).values()].map(
+    (own) => ({ ...own[0], us: spreadOf(own.map(({ us }) => us)).median }),
+  )
+}
 
 /** Times of the kernels of exchanges in one process, from what dcpscope_gpu_tests prints of ops/time. */
 export const kernelsOf = (text) =>

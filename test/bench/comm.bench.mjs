@@ -6,7 +6,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { compare, EXCHANGE_STAGES, figuresOf, kernelsOf, stagesOf, tableOf } from './comm-figures.mjs'
+import {
+  compare,
+  EXCHANGE_STAGES,
+  figuresOf,
+  kernelsOf,
+  stagesOf,
+  tableOf,
+  timingsOf,
+} from './comm-figures.mjs'
 
 const HELP = `
 npm run bench -- comm [--ranks N,...] [--tokens T,...] [--comm NAME,...] [--queries KIND,...] [--steps N] [--layers N]
@@ -219,6 +227,7 @@ const text = JSON.stringify(
     ...{ steps: how.steps, layers: how.layers, stages: EXCHANGE_STAGES },
     figures,
     comparisons,
+    timings: device === 'cuda' ? timingsOf(figures) : [],
     kernels,
     failed,
   },

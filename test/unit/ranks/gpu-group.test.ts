@@ -1,3 +1,4 @@
+import { createServer } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { type EngineEvent, type TraceMessage, traceMessageSchema } from '../../../app/protocol/engine.ts'
 import type { Assignment } from '../../../app/protocol/ranks.ts'
@@ -19,6 +20,8 @@ interface Scene {
   readonly members: readonly Member[]
   /** Ranks whose process was started. */
   readonly started: readonly number[]
+  /** Why the run ended, for ranks that a launcher started. */
+  readonly told: readonly (string | undefined)[]
 }
 
 const machine = (gpus: number, nccl: NcclInfo = { available: true, version: '2.27.3' }): CudaInfo =>
@@ -44,11 +47,24 @@ const addonOn = (cuda: CudaInfo, members: Member[]): NativeAddon => {
   }
 }
 
-/** Runs a group whose ranks are all of this process; `seen` is what each of them sees of the machine. */
+/** A port that nobody listens at. */
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
+    })
+  })
+
+/**
+ * Runs a group whose ranks are all of this process; `seen` is what each of them sees of the machine. `launched`: by a
+ * launcher, which says the number on the machine.
+ */
 const run = async (
   input: RunConfigInput,
   cuda: CudaInfo,
   seen: (rank: number) => CudaInfo = () => cuda,
+  launched = false,
 ): Promise<Scene> => {
   const parsed = parseRunConfig({ engine: { ranks: 'processes', device: 'cuda' }, ...input }, 'tiny')
   if (!parsed.ok) throw new Error(parsed.issues.map((issue) => issue.message).join())
@@ -66,8 +82,14 @@ const run = async (
       kill: () => {},
     }
   }
+  const world = parsed.config.parallel.dcpSize
+  const meeting = { world, address: '127.0.0.1', port: launched ? await freePort() : 0 }
+  const seat = launched ? { ...meeting, rank: 0, localRank: 0 } : undefined
+  const others = Array.from({ length: launched ? world - 1 : 0 }, (_, i) =>
+    startRank({ ...meeting, rank: i + 1, localRank: i + 1, token: '', config: parsed.config }),
+  )
   const group = startGroup(
-    { runId: 'r', bundle: '/nowhere/r.dcp', name: 'r', config: parsed.config, device: 'cuda' },
+    { runId: 'r', bundle: '/nowhere/r.dcp', name: 'r', config: parsed.config, device: 'cuda', seat },
     {
       addon: addonOn(cuda, members),
       startRank,
@@ -85,8 +107,9 @@ const run = async (
     },
   )
   await group.done
+  const told = await Promise.all(others.map(async (rank) => (await rank.ended).over?.error))
   if (ended === undefined) throw new Error('the run did not end')
-  return { ended, messages, members, started }
+  return { ended, messages, members, started, told }
 }
 
 const manifestIn = ({ messages }: Scene): Manifest => {
@@ -200,6 +223,34 @@ describe('ranks as processes on GPUs', () => {
       code: 'ERR_ENGINE',
       error: 'rank 1 ended: there is no NVIDIA driver on this machine before all ranks had come',
     })
+  })
+
+  it('of a launcher take the GPU with their number on the machine, or the only one that they are shown', async () => {
+    const all = await run({ parallel: two }, machine(2), undefined, true)
+    expect(all.ended).toMatchObject({ status: 'complete' })
+    expect(all.members.map(({ rank, gpu }) => [rank, gpu])).toEqual([
+      [0, 0],
+      [1, 1],
+    ])
+    const only = (rank: number): CudaInfo => {
+      const { devices, ...rest } = machine(2)
+      return { ...rest, devices: devices.slice(rank, rank + 1) }
+    }
+    const shown = await run({ parallel: two }, only(0), only, true)
+    expect(shown.ended).toMatchObject({ status: 'complete' })
+    expect(shown.members.map(({ gpu }) => gpu)).toEqual([0, 0])
+    expect(manifestIn(shown)).not.toHaveProperty('timeSliced')
+  })
+
+  it('of a launcher are all told what keeps them from their GPUs', async () => {
+    const says = 'parallel.comm: ag_rs goes through NCCL, which needs a GPU for each rank: 2 ranks, 1 GPU'
+    const { ended, told, messages } = await run({ parallel: two }, machine(1), undefined, true)
+    expect([messages, ended.code]).toEqual([[], 'ERR_CONFIG'])
+    for (const error of [ended.error, ...told]) expect(error).toContain(says)
+    const none = machine(2, { available: false, reason: 'no NCCL' })
+    const lacking = await run({ parallel: two }, none, undefined, true)
+    for (const error of [lacking.ended.error, ...lacking.told])
+      expect(error).toContain('ag_rs needs NCCL, which cannot be used: no NCCL')
   })
 
   it('run on the CPU by auto where there is no GPU for each', async () => {

@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { parseSweepConfig } from '../../../app/sweep/parse.ts'
 import {
   compare,
   type Figures,
@@ -12,6 +13,7 @@ import {
   type Span,
   spreadOf,
   tableOf,
+  timingsOf,
 } from '../../bench/comm-figures.mjs'
 
 const folder = mkdtempSync(join(tmpdir(), 'dcpscope-comm-bench-'))
@@ -122,6 +124,27 @@ describe('p2p beside what goes through NCCL', () => {
   })
 })
 
+describe('timings for sweeps', () => {
+  it('are of collectives from when the last rank came, equal messages once', () => {
+    const gathered = { ...P2P, replicateQ: false }
+    const ofP2p = figuresOf(gathered, [span(0, 'q_all_gather', [0, 9, 1]), span(0, 'merge', [20, 30, 22])])
+    const ofA2a = [8, 12].map((us) =>
+      figuresOf({ ...gathered, comm: 'a2a' }, [
+        span(0, 'q_all_gather', [0, us, 0]),
+        span(0, 'out_all_to_all', [20, 27, 20]),
+        span(0, 'merge', [30, 31]),
+      ]),
+    )
+    const timings = timingsOf([ofP2p, ...ofA2a])
+    expect(timings).toEqual([
+      { collective: 'p2p', ranks: 2, bytes: 1000, us: 8 },
+      { collective: 'all_gather', ranks: 2, bytes: 1000, us: 10 },
+      { collective: 'all_to_all', ranks: 2, bytes: 1000, us: 7 },
+    ])
+    expect(parseSweepConfig({ collectives: timings }, 'tiny')).toMatchObject({ ok: true })
+  })
+})
+
 describe('kernels of exchanges alone', () => {
   it('are read from what the program of the tests prints', () => {
     const text = [
@@ -153,7 +176,13 @@ describe('the benchmark of the transports', () => {
       'dcpscope: ranks on CPUs: this tries the benchmark, its times are none of GPUs',
     ])
     const document = JSON.parse(stdout)
-    expect(document).toMatchObject({ benchmark: 'comm', kind: 'cpu', comparisons: [], failed: [] })
+    expect(document).toMatchObject({
+      benchmark: 'comm',
+      kind: 'cpu',
+      comparisons: [],
+      timings: [],
+      failed: [],
+    })
     expect(
       document.figures.map((one: Figures) => [
         one.comm,
