@@ -34,7 +34,7 @@ export interface Figures extends Point {
     /** From begin to end without waiting, of the slowest rank of each layer. */
     readonly us: Spread
     readonly waitUs: Spread
-    /** Of the rank that came last, waiting for later collectives included: by one clock alone. */
+    /** Of the rank that took least, with all its waiting: that of the last one to come, by its own clock alone. */
     readonly ownClockUs: Spread
     /** That one rank receives. */
     readonly bytes: number
@@ -71,6 +71,7 @@ export interface Comparison {
   readonly bestNccl: string
   readonly bestNcclUs: number
   readonly ratio: number
+  readonly ownClockRatio: number
   readonly totalRatio: number
 }
 

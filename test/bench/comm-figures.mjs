@@ -60,12 +60,9 @@ const partOf = (spans) => {
   const begin = Math.min(...spans.map(({ start_ns }) => start_ns))
   const end = Math.max(...spans.map(({ start_ns, dur_ns }) => start_ns + dur_ns))
   const wait = sum(spans.map(waitOf))
-  const [first] = [...spans].sort((a, b) => a.start_ns - b.start_ns)
   return {
     us: Math.max(0, end - begin - wait) / 1e3,
     waitUs: wait / 1e3,
-    /** The last rank to come waits for nobody, so no other clock than its own is in this. */
-    firstWait: waitOf(first),
     wholeUs: (end - begin) / 1e3,
     bytes: sum(spans.map(received)),
   }
@@ -74,11 +71,11 @@ const partOf = (spans) => {
 /** The exchange of one layer takes as long as its slowest rank. */
 const layerOf = (spans) => {
   const parts = [...grouped(spans, ({ rank }) => rank).values()].map(partOf)
-  const last = parts.reduce((a, b) => (b.firstWait < a.firstWait ? b : a))
   return {
     us: Math.max(...parts.map(({ us }) => us)),
     waits: parts.map(({ waitUs }) => waitUs),
-    ownClockUs: last.wholeUs,
+    // The last rank to come waits least, and needs no other clock than its own.
+    ownClockUs: Math.min(...parts.map(({ wholeUs }) => wholeUs)),
     bytes: Math.max(...parts.map(({ bytes }) => bytes)),
   }
 }
@@ -141,6 +138,7 @@ export const compare = (figures) =>
     if (p2p === undefined || others.length === 0) return []
     const best = (of) => others.reduce((a, b) => (of(b) < of(a) ? b : a))
     const exchange = best((one) => one.exchange.us.median)
+    const ownClock = best((one) => one.exchange.ownClockUs.median)
     const total = best((one) => one.totalUs)
     const { ranks, tokens, replicateQ } = p2p
     return [
@@ -152,6 +150,7 @@ export const compare = (figures) =>
         bestNccl: nameOf(exchange),
         bestNcclUs: exchange.exchange.us.median,
         ratio: p2p.exchange.us.median / exchange.exchange.us.median,
+        ownClockRatio: p2p.exchange.ownClockUs.median / ownClock.exchange.ownClockUs.median,
         totalRatio: p2p.totalUs / total.totalUs,
       },
     ]
@@ -201,6 +200,7 @@ const COLUMNS = [
   ['queries', (row) => (row.replicateQ ? 'replicated' : 'gathered')],
   ['transport', nameOf],
   ['exchange us', (row) => spreadText(row.exchange.us)],
+  ['own clock us', (row) => fixed(row.exchange.ownClockUs.median)],
   ['waiting us', (row) => spreadText(row.exchange.waitUs)],
   ['with queries us', (row) => fixed(row.totalUs)],
   ['KB', (row) => (row.exchange.bytes / 1e3).toFixed(1)],

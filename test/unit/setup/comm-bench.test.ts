@@ -114,7 +114,7 @@ describe('p2p beside what goes through NCCL', () => {
     expect(compare(all)).toEqual([
       {
         ...{ ranks: 2, tokens: 4, replicateQ: true },
-        ...{ p2pUs: 10, bestNccl: 'a2a', bestNcclUs: 25, ratio: 0.4, totalRatio: 0.5 },
+        ...{ p2pUs: 10, bestNccl: 'a2a', bestNcclUs: 25, ratio: 0.4, ownClockRatio: 0.4, totalRatio: 0.5 },
       },
     ])
     const lines = tableOf(all, compare(all)).split('\n')
