@@ -22,6 +22,11 @@ const STEP_NS = 1_000_000
 export const EMULATED =
   'Ranks share one GPU in turn: each lane is shifted to the start of its step, and transports are emulated by local copies.'
 
+export const TIME_SLICED = 'There are more ranks than GPUs: every time is time-sliced.'
+
+/** How the ranks share the GPU. */
+type Sharing = 'emulated' | 'time-sliced'
+
 /** Stages of a layer on one rank as start and duration within the layer, ns; those between ranks are emulated. */
 const LAYER: readonly (readonly [stage: Stage, startNs: number, durNs: number])[] = [
   ['q_all_gather', 0, 5_000],
@@ -36,17 +41,17 @@ const LAYER: readonly (readonly [stage: Stage, startNs: number, durNs: number])[
 const BETWEEN_RANKS: readonly Stage[] = ['q_all_gather', 'lse_all_gather', 'out_reduce_scatter']
 
 /** The span of the graph, which contains the others of its step. */
-const replayOf = (step: number): SampleSpan => ({
+const replayOf = (step: number, provenance: Sharing): SampleSpan => ({
   start: step * STEP_NS,
   dur: LAYERS * LAYER_NS,
   stage: STAGES.indexOf('graph_replay'),
   step,
   layer: -1,
-  provenance: 'emulated',
+  provenance,
 })
 
-const spansOf = (step: number): SampleSpan[] => [
-  replayOf(step),
+const spansOf = (step: number, sharing: Sharing): SampleSpan[] => [
+  replayOf(step, sharing),
   ...Array.from({ length: LAYERS }, (_, layer) =>
     LAYER.map(([stage, start, dur], i): SampleSpan => {
       const between = BETWEEN_RANKS.includes(stage)
@@ -56,7 +61,7 @@ const spansOf = (step: number): SampleSpan[] => [
         stage: STAGES.indexOf(stage),
         step,
         layer,
-        provenance: between ? 'emulated' : 'measured',
+        provenance: between || sharing === 'time-sliced' ? sharing : 'measured',
         ...(between ? { collective: (step * LAYERS + layer) * LAYER.length + i } : {}),
       }
     }),
@@ -85,7 +90,7 @@ const kernelsOf = (step: number): SampleKernel[] =>
     ]
   }).flat()
 
-const manifest = (kernels: boolean): Manifest => {
+const manifest = (kernels: boolean, sharing: Sharing): Manifest => {
   const parsed = parseRunConfig({
     model: { layers: LAYERS },
     workload: { requests: [{ contextLen: 32_768, count: 8 }], steps: STEPS },
@@ -97,7 +102,7 @@ const manifest = (kernels: boolean): Manifest => {
     formatVersion: 3,
     name: 'gpu run',
     status: 'running',
-    emulated: EMULATED,
+    ...(sharing === 'emulated' ? { emulated: EMULATED } : { timeSliced: TIME_SLICED }),
     config: parsed.config,
     devices: [{ name: 'NVIDIA H200', kind: 'cuda', detail: 'compute capability 9.0, driver 580.1' }],
     versions: { dcpscope: '0.1.0' },
@@ -106,22 +111,30 @@ const manifest = (kernels: boolean): Manifest => {
   }
 }
 
-/**
- * Writes what a run of four ranks in turn on one GPU leaves, with the numbers of a test, where the app lists its runs.
- * `kernels`: the last step, which takes longer, has its kernels recorded.
- */
-export const writeGpuBundle = async (dataDir: string, kernels = false): Promise<string> => {
+export interface GpuBundle {
+  /** The last step, which takes longer, has its kernels recorded. */
+  readonly kernels?: boolean
+  /** In turn within one process, where it is not said. */
+  readonly sharing?: Sharing
+}
+
+/** Writes what a run of four ranks on one GPU leaves, with the numbers of a test, where the app lists its runs. */
+export const writeGpuBundle = async (
+  dataDir: string,
+  { kernels = false, sharing = 'emulated' }: GpuBundle = {},
+): Promise<string> => {
   const runs = join(dataDir, 'dcpscope', 'runs')
   mkdirSync(runs, { recursive: true })
   const bundle = join(runs, 'gpu run.dcp')
   const store = new Store()
   const engine = fakeEngine()
   store.attachEngine(engine.storeEnd)
-  engine.begin(bundle, manifest(kernels))
+  engine.begin(bundle, manifest(kernels, sharing))
   const steps = Array.from({ length: STEPS }, (_, step) => step)
-  for (let rank = 0; rank < RANKS; rank++) engine.chunk(spanChunk(rank, steps.flatMap(spansOf)))
+  const spans = steps.flatMap((step) => spansOf(step, sharing))
+  for (let rank = 0; rank < RANKS; rank++) engine.chunk(spanChunk(rank, spans))
   const source = {
-    provenance: 'emulated',
+    provenance: sharing,
     deviceNs: 3_800_000n,
     untracedNs: 3_785_000n,
     graph: true,

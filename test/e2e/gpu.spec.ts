@@ -5,7 +5,7 @@ import type { ElectronApplication, Locator, Page } from 'playwright'
 import { lanesOf, laneTop } from '../../renderer/views/timeline/lanes.ts'
 import { field, showView, stateOf, waitReady, wheelIn } from './desk.ts'
 import { expect, test } from './fixture.ts'
-import { EMULATED, RANKS, STEPS, writeGpuBundle } from './gpu-bundle.ts'
+import { EMULATED, RANKS, STEPS, TIME_SLICED, writeGpuBundle } from './gpu-bundle.ts'
 import { launch } from './launch.ts'
 
 const data = mkdtempSync(join(tmpdir(), 'dcpscope-gpu-'))
@@ -13,8 +13,11 @@ test.beforeAll(() => writeGpuBundle(data))
 test.afterAll(() => rmSync(data, { recursive: true, force: true }))
 
 /** Opens the bundle of a GPU run in a window of its own and closes the window afterwards. */
-const withGpuRun = async (look: (page: Page, app: ElectronApplication) => Promise<void>): Promise<void> => {
-  const { app, page, close, errors } = await launch({ dataDir: data })
+const withGpuRun = async (
+  look: (page: Page, app: ElectronApplication) => Promise<void>,
+  dataDir = data,
+): Promise<void> => {
+  const { app, page, close, errors } = await launch({ dataDir })
   try {
     await waitReady(page, 'store')
     await page.getByTestId('run-item').first().click()
@@ -71,6 +74,29 @@ test('a run of ranks that took turns on one GPU says in every view what was emul
     await expect(legend.getByRole('button', { name: 'lse_all_gather' })).toContainText('emulated')
     await expect(legend.getByRole('button', { name: 'decode_attn' })).not.toContainText('emulated')
   })
+})
+
+test('a run of ranks whose processes shared a GPU says time-sliced beside every time', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'dcpscope-gpu-'))
+  try {
+    await writeGpuBundle(folder, { sharing: 'time-sliced' })
+    await withGpuRun(async (page) => {
+      await expect(page.getByTestId('run-caveat')).toContainText(TIME_SLICED)
+      for (const figure of ['run-tokens-per-s', 'run-step-ms'])
+        await expect(page.locator('.figure', { has: page.getByTestId(figure) })).toContainText('time-sliced')
+      for (const row of await page.getByTestId('stage-table').locator('tbody tr').all())
+        await expect(row).toContainText('time-sliced')
+      await showView(page, 'timeline')
+      await expect(page.locator('.timeline-toolbar').getByTestId('caveat-note')).toHaveAttribute(
+        'title',
+        TIME_SLICED,
+      )
+      const legend = page.locator('.timeline-legend')
+      await expect(legend.getByRole('button', { name: 'decode_attn' })).toContainText('time-sliced')
+    }, folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 })
 
 test('the cards of spans and of a graph replay say what is emulated, and a copy takes it along', async () => {

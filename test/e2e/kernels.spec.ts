@@ -9,7 +9,7 @@ import { KERNEL, KERNEL_STEP, RANKS, STEPS, writeGpuBundle } from './gpu-bundle.
 import { launch } from './launch.ts'
 
 const data = mkdtempSync(join(tmpdir(), 'dcpscope-kernels-'))
-test.beforeAll(() => writeGpuBundle(data, true))
+test.beforeAll(() => writeGpuBundle(data, { kernels: true }))
 test.afterAll(() => rmSync(data, { recursive: true, force: true }))
 
 const rowOf = (section: Locator, label: string): Locator =>
