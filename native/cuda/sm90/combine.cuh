@@ -1,4 +1,6 @@
 #pragma once
+#include <type_traits>
+
 #include "cuda/row_result.cuh"
 #include "cuda/sm90/partial.cuh"
 #include "cuda/sm90/row_stats.cuh"
@@ -20,74 +22,95 @@ __device__ inline void writePair(const KernelArgs& args, int64_t at, float a, fl
     *reinterpret_cast<uint32_t*>(static_cast<uint16_t*>(args.inputs.out) + at) = packBf16(a, b);
 }
 
-/** Statistics of a segment that was written: factors and lse are of the thread's two rows, `written` whether
- * they were. */
-__device__ inline void seeSegment(const KernelArgs& args, int request, int rowBlock, int half,
-                                  const Fragment& at, const Accumulator<256>& out, const float (&factor)[2],
-                                  const float (&lse)[2], const bool (&written)[2]) {
-  const RowStats stats(args);
-  const int first = rowBlock * kRows + at.row;
-  StatsRecord seen[2]{};
+/** Writes the thread's values of one of its rows from `at` on, times `factor`, or `filler` where the row saw
+ * no key; returns the largest magnitude if it is wanted. */
+template <int kRow, bool kFp32, bool kSee>
+__device__ inline uint32_t writeRow(const KernelArgs& args, int64_t at, const Accumulator<256>& out,
+                                    bool none, float factor, float filler) {
+  Largest<kFp32> largest;
 #pragma unroll
-  for (int r = 0; r < 2; ++r) {
-    float most = 0;
-#pragma unroll
-    for (int i = 0; i < 32; ++i)
-      most = largerOrNan(largerOrNan(most, out.v[4 * i + 2 * r]), out.v[4 * i + 2 * r + 1]);
-    if (!written[r]) continue;
-    most *= factor[r];
-    seen[r].outMost = stats.outMost(most);
-    // Few rows need it: the thread reads what it wrote.
-    if (!stats.finite(most)) {
-      const int64_t from =
-          (int64_t{request} * args.rows + first + 8 * r) * kValueDim + half * kHalf + at.column;
-#pragma unroll 1
-      for (int i = 0; i < kHalf; i += i % 8 == 0 ? 1 : 7) stats.seeValue(seen[r], readValue(args, from + i));
+  for (int i = 0; i < 32; ++i) {
+    const float a = none ? filler : out.v[4 * i + 2 * kRow] * factor;
+    const float b = none ? filler : out.v[4 * i + 2 * kRow + 1] * factor;
+    if constexpr (kFp32) {
+      *reinterpret_cast<float2*>(static_cast<float*>(args.inputs.out) + at + 8 * i) = make_float2(a, b);
+      if constexpr (kSee) largest.add(a, b);
+    } else {
+      const uint32_t pair = packBf16(a, b);
+      *reinterpret_cast<uint32_t*>(static_cast<uint16_t*>(args.inputs.out) + at + 8 * i) = pair;
+      if constexpr (kSee) largest.add(pair);
     }
-    if (half == 0 && at.column == 0) see(seen[r], lse[r]);
   }
-  stats.add(request, first - at.lane / 4, first, seen);
+  return largest.bits();
 }
 
-/** Writes one half of the columns of a finished segment: `total`, `top` and, of a shared one, the largest
- * magnitude are of the thread's two rows. */
+template <int kRow>
+__device__ inline uint32_t writeRow(const KernelArgs& args, bool see, int64_t at, const Accumulator<256>& out,
+                                    bool none, float factor, float filler) {
+  if (see)
+    return args.outFp32 ? writeRow<kRow, true, true>(args, at, out, none, factor, filler)
+                        : writeRow<kRow, false, true>(args, at, out, none, factor, filler);
+  return args.outFp32 ? writeRow<kRow, true, false>(args, at, out, none, factor, filler)
+                      : writeRow<kRow, false, false>(args, at, out, none, factor, filler);
+}
+
+/** Writes one half of the columns of a segment that no other part shares, with the thread's two rows' factors
+ * of values and lse, and the keys that they see. */
+__device__ inline void writeWhole(const KernelArgs& args, int request, int rowBlock, int half,
+                                  const Fragment& at, const Accumulator<256>& out, const float (&factor)[2],
+                                  float (&lse)[2], const int (&bound)[2]) {
+  const RowStats stats(args);
+  const bool wanted = stats.wanted();
+  const int first = rowBlock * kRows + at.row;
+  StatsRecord seen[2]{};
+  const auto write = [&](auto r) {
+    constexpr int kRow = decltype(r)::value;
+    const int row = first + 8 * kRow;
+    const bool none = factor[kRow] == 0;
+    float filler = 0;
+    if (row >= args.rows || (none && !emptyRow(args.inputs.emptyRow, filler, lse[kRow]))) return;
+    const int64_t to = static_cast<int64_t>(request) * args.rows + row;
+    const int64_t values = to * kValueDim + half * kHalf + at.column;
+    const uint32_t most =
+        writeRow<kRow>(args, wanted, values, out, none, factor[kRow] * args.outScale, filler);
+    if (!none) lse[kRow] = lseIn(args.inputs.base2, lse[kRow]);
+    const bool writesLse = half == 0 && at.column == 0;
+    if (writesLse) args.inputs.lse[to] = lse[kRow];
+    if (!wanted) return;
+    if (finiteBits(most)) {
+      seen[kRow].outMost = most;
+    } else {
+      // Few rows need it: the thread reads what it wrote.
+#pragma unroll 1
+      for (int i = 0; i < kHalf / 4; ++i)
+        RowStats::seeMagnitude(seen[kRow], stats.magnitudeOf(readValue(args, values + i / 2 * 8 + i % 2)));
+    }
+    if (writesLse) see(seen[kRow], lse[kRow]);
+  };
+  write(std::integral_constant<int, 0>{});
+  write(std::integral_constant<int, 1>{});
+  const bool keys[2] = {bound[0] > 0, bound[1] > 0};
+  if (wanted) stats.add(request, first - at.lane / 4, first, seen, keys);
+}
+
+/** Writes one half of the columns of a finished segment: `total` and, of a shared one, the largest magnitude
+ * are of the thread's two rows, as is `state`. */
 __device__ inline void writeSegment(const KernelArgs& args, const Segment& segment, int part, int rowBlock,
                                     int half, const Fragment& at, Accumulator<256>& out,
-                                    const float (&total)[2], const float (&top)[2], const float (&most)[2]) {
+                                    const float (&total)[2], const Softmax& state, const float (&most)[2]) {
   float factor[2];
   float lse[2];
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
     const bool none = total[r] == 0;
     factor[r] = none ? 0 : 1 / total[r];
-    lse[r] = none ? -INFINITY : top[r] + log2f(total[r]);
+    lse[r] = none ? -INFINITY : state.top[r] + log2f(total[r]);
   }
-  if (!segment.whole)
-    return writePartial(args, splitSlot(args, part, segment.request, rowBlock), args.rows - rowBlock * kRows,
-                        half, at, out, most, factor, lse);
-  bool written[2] = {false, false};
-#pragma unroll
-  for (int r = 0; r < 2; ++r) {
-    const int row = rowBlock * kRows + at.row + 8 * r;
-    if (row >= args.rows) continue;
-    const bool none = total[r] == 0;
-    const int64_t to = static_cast<int64_t>(segment.request) * args.rows + row;
-    float filler = 0;
-    if (none && !emptyRow(args.inputs.emptyRow, filler, lse[r])) continue;
-    written[r] = true;
-    factor[r] = none ? filler : factor[r] * args.outScale;
-    const int64_t first = to * kValueDim + half * kHalf + at.column;
-#pragma unroll
-    for (int i = 0; i < 32; ++i) {
-      const float a = none ? filler : out.v[4 * i + 2 * r] * factor[r];
-      const float b = none ? filler : out.v[4 * i + 2 * r + 1] * factor[r];
-      writePair(args, first + 8 * i, a, b);
-    }
-    if (!none) lse[r] = lseIn(args.inputs.base2, lse[r]);
-    if (half == 0 && at.column == 0) args.inputs.lse[to] = lse[r];
-  }
-  if (RowStats(args).wanted())
-    seeSegment(args, segment.request, rowBlock, half, at, out, factor, lse, written);
+  if (segment.whole)
+    writeWhole(args, segment.request, rowBlock, half, at, out, factor, lse, state.bound);
+  else
+    writePartial(args, splitSlot(args, part, segment.request, rowBlock), args.rows - rowBlock * kRows, half,
+                 at, out, most, factor, lse);
 }
 
 /** Arrivals of a request's warps: each comes once when it has written and once when it has seen that all
@@ -317,6 +340,7 @@ class Combine {
   /** Statistics of a unit that was written. */
   __device__ void seeUnit(int unit, const UnitSum& sum) const {
     StatsRecord seen[2]{};
+    bool keys[2] = {false, false};
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       const int row = rowOf(unit) + 8 * r;
@@ -325,20 +349,13 @@ class Combine {
       float lse;
       const bool some = memory_.some[row];
       if (!some && !emptyRow(args_.inputs.emptyRow, filler, lse)) continue;
-      float value[4];
-      float most = 0;
+      keys[r] = stats_.hasKeys(request_, rowOfRequest(row));
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        value[i] = some ? sum.v[2 * r + i / 2 * 4 + i % 2] : filler;
-        most = largerOrNan(most, value[i]);
-      }
-      seen[r].outMost = stats_.outMost(most);
-      if (stats_.finite(most)) continue;
-#pragma unroll
-      for (int i = 0; i < 4; ++i) stats_.seeValue(seen[r], value[i]);
+      for (int i = 0; i < 4; ++i)
+        RowStats::seeMagnitude(seen[r], stats_.magnitudeOf(some ? sum.v[2 * r + i / 2 * 4 + i % 2] : filler));
     }
     const int row = rowOfRequest(rowOf(unit));
-    stats_.add(request_, row - lane_ / 4, row, seen);
+    stats_.add(request_, row - lane_ / 4, row, seen, keys);
   }
 
   /** Writes a row of the share: of a unit's sums those from `first` on. */

@@ -165,9 +165,9 @@ class ConsumerGroup {
     soften(scores, state, args_.scoreScale, factor);
     uint32_t packed[4][4];
     pack(scores, packed);
-    storeProbabilities(packed, tile + kRopeBox * kBoxBytes, at_);
     publish(shared_.top, state.top, at_);
     publish(shared_.factor[kTileIndex], factor, at_);
+    storeProbabilities(packed, tile + kRopeBox * kBoxBytes, at_);
     namedArrive(kRight ? kOddReady : kEvenReady, kConsumers);
     if constexpr (kAfter) scale(out, factor);
     mmaFence();

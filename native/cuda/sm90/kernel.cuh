@@ -70,7 +70,7 @@ __device__ void consume(int half, int groupThread, SharedMemory& shared, const K
       most[0] = fmaxf(most[0], other[0]);
       most[1] = fmaxf(most[1], other[1]);
     }
-    writeSegment(args, segment, self.part, self.rowBlock, half, at, out, total, state.top, most);
+    writeSegment(args, segment, self.part, self.rowBlock, half, at, out, total, state, most);
     if (segment.whole) continue;
     Arrivals(args, segment.request, self.rowBlock).written(at.lane);
     (firstShared < 0 ? firstShared : lastShared) = segment.request;

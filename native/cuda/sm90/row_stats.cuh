@@ -5,12 +5,42 @@
 /** Statistics of rows, taken where they are written and still in registers: see AttentionInputs::stats. */
 namespace dcpscope::cuda {
 
-/** The larger magnitude, NaN if either is. */
-__device__ inline float largerOrNan(float a, float b) {
-  float larger;
-  asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(a), "f"(fabsf(b)));
-  return larger;
-}
+/** The largest magnitude of what was written of a row, as bits of fp32: infinity above all numbers, NaN above
+ * infinity. Values are added in pairs as they are stored. */
+template <bool kFp32>
+class Largest;
+
+template <>
+class Largest<true> {
+ public:
+  __device__ void add(float a, float b) { most_ = larger(larger(most_, fabsf(a)), fabsf(b)); }
+  __device__ uint32_t bits() const { return __float_as_uint(most_); }
+
+ private:
+  __device__ static float larger(float a, float b) {
+    float most;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(most) : "f"(a), "f"(b));
+    return most;
+  }
+  float most_ = 0;
+};
+
+template <>
+class Largest<false> {
+ public:
+  __device__ void add(uint32_t pair) {
+    asm("{\n.reg .b32 magnitudes;\nabs.bf16x2 magnitudes, %1;\nmax.NaN.bf16x2 %0, %0, magnitudes;\n}\n"
+        : "+r"(most_)
+        : "r"(pair));
+  }
+  __device__ uint32_t bits() const { return max(most_ << 16, most_ & 0xffff0000U); }
+
+ private:
+  uint32_t most_ = 0;
+};
+
+/** Whether a magnitude is a number. */
+__device__ inline bool finiteBits(uint32_t bits) { return bits < 0x7f800000U; }
 
 class RowStats {
  public:
@@ -18,36 +48,30 @@ class RowStats {
 
   __device__ bool wanted() const { return args_.inputs.stats != nullptr; }
 
-  /** Token of a row of a request. */
-  __device__ int tokenOf(int request, int row) const { return (request * args_.rows + row) / args_.heads; }
-
-  /** Whether the kernel takes statistics of a token: it has keys. Those of others are neutralize's. */
-  __device__ bool takes(int request, int token) const {
-    return (args_.inputs.bounds == nullptr ? args_.lengths[request] : args_.inputs.bounds[token]) > 0;
+  /** Whether the kernel takes statistics of a row of a request: it has keys. Others are neutralize's. */
+  __device__ bool hasKeys(int request, int row) const {
+    return (args_.inputs.bounds == nullptr ? args_.lengths[request]
+                                           : args_.inputs.bounds[tokenOf(request, row)]) > 0;
   }
 
-  /** What a row says whose largest magnitude before rounding is `most`: nothing of it if that is not finite.
-   */
-  __device__ uint32_t outMost(float most) const {
-    if (!args_.outFp32) most = __uint_as_float(packBf16(most, 0) << 16);
-    return most < INFINITY ? __float_as_uint(most) : 0;
+  /** Magnitude of a value as it is written. */
+  __device__ uint32_t magnitudeOf(float value) const {
+    const uint32_t bits = args_.outFp32 ? __float_as_uint(value) : packBf16(0, value) & 0xffff0000U;
+    return bits & 0x7fffffffU;
   }
-  __device__ bool finite(float most) const { return outMost(most) != 0 || most == 0; }
 
-  /** Of a value that was written. */
-  __device__ void seeValue(StatsRecord& seen, float value) const {
-    if (!args_.outFp32) value = __uint_as_float(packBf16(value, 0) << 16);
-    const uint32_t magnitude = __float_as_uint(value) & 0x7fffffffU;
-    seen.outNan += magnitude > 0x7f800000U ? 1 : 0;
-    seen.outInf += magnitude == 0x7f800000U ? 1 : 0;
-    if (magnitude < 0x7f800000U) seen.outMost = max(seen.outMost, magnitude);
+  __device__ static void seeMagnitude(StatsRecord& seen, uint32_t bits) {
+    seen.outNan += bits > 0x7f800000U ? 1 : 0;
+    seen.outInf += bits == 0x7f800000U ? 1 : 0;
+    if (finiteBits(bits)) seen.outMost = max(seen.outMost, bits);
   }
 
   /**
    * Adds what the lanes of a warp have seen of 16 rows of a request from row `first` on; a lane has seen of
-   * rows `row` and `row + 8`, in this order, and its records of others are empty.
+   * rows `row` and `row + 8`, in this order, and its records of others are empty. `keys`: whether they have
+   * some.
    */
-  __device__ void add(int request, int first, int row, StatsRecord (&seen)[2]) const {
+  __device__ void add(int request, int first, int row, StatsRecord (&seen)[2], const bool (&keys)[2]) const {
     const int begin = tokenOf(request, first);
     const int end = tokenOf(request, min(first + 15, args_.rows - 1));
     if (begin == end) {
@@ -55,26 +79,28 @@ class RowStats {
       joinExtremes(kAllLanes, seen[0]);
       if (__any_sync(kAllLanes, (seen[0].outNan | seen[0].outInf | seen[0].lseNan) != 0))
         sumCounts(kAllLanes, seen[0]);
-      if (threadIdx.x % 32 == 0 && takes(request, begin)) addAll(begin, seen[0]);
+      if (threadIdx.x % 32 == 0 && keys[0]) addAll(begin, seen[0]);
       return;
     }
 #pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      if (row + 8 * r >= args_.rows) continue;
-      const int token = tokenOf(request, row + 8 * r);
-      if (takes(request, token)) addAll(token, seen[r]);
-    }
+    for (int r = 0; r < 2; ++r)
+      if (row + 8 * r < args_.rows && keys[r]) addAll(tokenOf(request, row + 8 * r), seen[r]);
   }
 
   /** Adds the lse of one row. */
   __device__ void addLse(int request, int row, float lse) const {
-    const int token = tokenOf(request, row);
     StatsRecord seen{};
     see(seen, lse);
-    if (takes(request, token)) addAll(token, seen);
+    if (hasKeys(request, row)) addAll(tokenOf(request, row), seen);
   }
 
  private:
+  /** Token of a row of a request. */
+  __device__ int tokenOf(int request, int row) const {
+    if (args_.rows == args_.heads) return request;
+    return (request * args_.rows + row) / args_.heads;
+  }
+
   __device__ static void join(StatsRecord& a, const StatsRecord& b) {
     a.outNan += b.outNan;
     a.outInf += b.outInf;
