@@ -78,12 +78,9 @@ __device__ inline void copyBytes(uint32_t to, const void* from, uint32_t bytes, 
 __device__ inline void allowNext() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
 __device__ inline void awaitPrevious() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 
-/** Barrier of `threads` threads among those that name `id`; `namedArrive` does not wait. */
+/** Barrier of `threads` threads among those that name `id`. */
 __device__ inline void namedSync(int id, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
-}
-__device__ inline void namedArrive(int id, int threads) {
-  asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
 template <int kRegisters>

@@ -93,10 +93,11 @@ __device__ inline void follow(const SharedMemory& shared, const float* from, Sof
   state.sum[1] *= factor[1];
 }
 
-/** Queries and own tiles that a warpgroup has had. */
+/** Queries, own tiles and tiles of the other that a warpgroup has had. */
 struct Turns {
   uint32_t queries = 0;
   uint32_t tiles = 0;
+  uint32_t others = 0;
 };
 
 /**
@@ -168,7 +169,7 @@ class ConsumerGroup {
     publish(shared_.top, state.top, at_);
     publish(shared_.factor[kTileIndex], factor, at_);
     storeProbabilities(packed, tile + kRopeBox * kBoxBytes, at_);
-    namedArrive(kRight ? kOddReady : kEvenReady, kConsumers);
+    barrierArrive(sharedAddress(&shared_.softened[kTileIndex]));
     if constexpr (kAfter) scale(out, factor);
     mmaFence();
     addValues(out, packed, tile / kChunk + kColumnsAt, kAfter);
@@ -181,7 +182,7 @@ class ConsumerGroup {
    * nothing, and then replaced. */
   __device__ void other(bool some, Softmax& state, Accumulator<256>& out) {
     const uint32_t tile = sharedAddress(shared_.keys[1 - kTileIndex]) / kChunk;
-    namedSync(kRight ? kEvenReady : kOddReady, kConsumers);
+    barrierWait(sharedAddress(&shared_.softened[1 - kTileIndex]), turns_.others++ & 1);
     float factor[2];
     follow(shared_, shared_.factor[1 - kTileIndex], state, factor, at_);
     mmaWait<0>();

@@ -123,6 +123,7 @@ __global__ void __launch_bounds__(kBlockThreads<Producer>, 1)
     barrierInit(sharedAddress(&shared.queryFull), 1);
     barrierInit(sharedAddress(&shared.queryFree), kConsumers / 32);
     barrierInit(sharedAddress(&shared.partials), 1);
+    for (uint64_t& softened : shared.softened) barrierInit(sharedAddress(&softened), kGroupThreads);
     for (uint64_t& staged : shared.staged) barrierInit(sharedAddress(&staged), 1);
     for (uint64_t& free : shared.free) barrierInit(sharedAddress(&free), kGroupThreads / 32);
     for (auto& tile : shared.full)

@@ -46,7 +46,7 @@ __host__ __device__ constexpr int boxOf(TilePart part, int i) {
 }
 
 /** Hardware barriers of the consumers; 0 is __syncthreads. */
-enum Signal { kConsumersMeet = 1, kConsumersMet, kEvenReady, kOddReady };
+enum Signal { kConsumersMeet = 1, kConsumersMet };
 
 struct alignas(1024) SharedMemory {
   unsigned char q[kTileBytes];
@@ -63,6 +63,8 @@ struct alignas(1024) SharedMemory {
   uint64_t staged[kTileParts];
   uint64_t full[2][kBoxes];
   uint64_t free[kTileParts];
+  /** Probabilities, maxima and factors of even and odd tiles. */
+  uint64_t softened[2];
   /** Arrival of partials that a combine merges. */
   uint64_t partials;
 };
