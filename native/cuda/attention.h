@@ -55,9 +55,9 @@ struct AttentionInputs {
    * takesStats().
    */
   StatsRecord* stats;
-  /** kStampSlots of each, or null. The combine is part of the same kernel; `announce` only the first. */
-  Stamp* attendStamps;
-  Stamp* combineStamps;
+  /** The combine may be part of the kernel that attends, which then announces itself alone. */
+  Stamps attendStamps;
+  Stamps combineStamps;
 };
 
 class Attention {

@@ -12,12 +12,16 @@ struct Stamp {
 
 /** Blocks of a kernel that stamp: the first, the last, and some between. A span is the hull of its stamps. */
 constexpr int kStamps = 8;
-/**
- * Stamps that a kernel is given: behind those of its blocks lies one that announces it. There `begin` is the
- * device address of a 64-bit word that the host sees, or 0, and `end` is what the first block writes to it
- * when it begins: after a fault nothing else can be read, and the word names the kernel.
- */
-constexpr int kStampSlots = kStamps + 1;
+
+/** Where a kernel stamps: nowhere, or kStamps of its own. */
+struct Stamps {
+  Stamps(Stamp* of = nullptr, uint64_t* announced = nullptr) : first(of), word(announced) {}
+
+  Stamp* first;
+  /** Null, or what the host sees as well: the first block writes the address of its stamps there when it
+   * begins. After a fault nothing else can be read, and this names the kernel. */
+  uint64_t* word;
+};
 
 #ifdef __CUDACC__
 
@@ -34,10 +38,10 @@ __device__ inline int stampOf(int block, int blocks) {
   return slot * (blocks - 1) / (kStamps - 1) == block ? slot : -1;
 }
 
-/** By one thread of block 0, before the kernel's work. `stamps` has kStampSlots. */
-__device__ inline void announce(const Stamp* stamps) {
-  auto* word = reinterpret_cast<volatile uint64_t*>(stamps[kStamps].begin);
-  if (word != nullptr) *word = stamps[kStamps].end;
+/** By one thread of block 0, before the kernel's work. */
+__device__ inline void announce(const Stamps& stamps) {
+  if (stamps.word != nullptr)
+    *const_cast<volatile uint64_t*>(stamps.word) = reinterpret_cast<uint64_t>(stamps.first);
 }
 
 #endif

@@ -8,12 +8,12 @@ namespace dcpscope::cuda {
 /** Stamp of one block of a one-dimensional grid. All threads construct it first and call `end` last. */
 class BlockStamp {
  public:
-  __device__ explicit BlockStamp(Stamp* stamps) : stamps_(stamps) {
-    if (stamps == nullptr || threadIdx.x != 0) return;
+  __device__ explicit BlockStamp(const Stamps& stamps) : stamps_(stamps.first) {
+    if (stamps_ == nullptr || threadIdx.x != 0) return;
     slot_ = stampOf(static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
     if (slot_ < 0) return;
     if (slot_ == 0) announce(stamps);
-    stamps[slot_].begin = globalTime();
+    stamps_[slot_].begin = globalTime();
   }
 
   __device__ void end() const {

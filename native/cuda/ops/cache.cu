@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-__global__ void __launch_bounds__(kThreads) appendKernel(AppendTask task, Stamp* stamps) {
+__global__ void __launch_bounds__(kThreads) appendKernel(AppendTask task, Stamps stamps) {
   const BlockStamp stamp(stamps);
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int token = static_cast<int>(blockIdx.x) * kWarps + static_cast<int>(threadIdx.x) / kWarp;
@@ -56,7 +56,7 @@ void fill(const FillTask& task, cudaStream_t stream) {
   launched("fill");
 }
 
-void append(const AppendTask& task, cudaStream_t stream, Stamp* stamps) {
+void append(const AppendTask& task, cudaStream_t stream, Stamps stamps) {
   appendKernel<<<blocksFor(task.tokens, kWarps), kThreads, 0, stream>>>(task, stamps);
   launched("append");
 }

@@ -56,6 +56,6 @@ struct AppendTask {
 };
 
 /** Quantises the new tokens that the rank owns into their slots. */
-void append(const AppendTask& task, cudaStream_t stream, Stamp* stamps);
+void append(const AppendTask& task, cudaStream_t stream, Stamps stamps);
 
 }  // namespace dcpscope::cuda

@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(kThreads) inputsKernel(InputsTask task, int64_
 }
 
 __global__ void __launch_bounds__(kThreads)
-    copyKernel(const uint4* from, uint4* to, int64_t words, Stamp* stamps) {
+    copyKernel(const uint4* from, uint4* to, int64_t words, Stamps stamps) {
   const BlockStamp stamp(stamps);
   const int64_t first = static_cast<int64_t>(blockIdx.x) * kThreads * kWordsPerThread + threadIdx.x;
   uint4 held[kWordsPerThread];
@@ -53,7 +53,7 @@ void makeInputs(const InputsTask& task, cudaStream_t stream) {
   launched("inputs");
 }
 
-void gatherQueries(const void* from, void* to, int64_t bytes, cudaStream_t stream, Stamp* stamps) {
+void gatherQueries(const void* from, void* to, int64_t bytes, cudaStream_t stream, Stamps stamps) {
   const int64_t words = bytes / static_cast<int64_t>(sizeof(uint4));
   copyKernel<<<blocksFor(words, kThreads * kWordsPerThread), kThreads, 0, stream>>>(
       static_cast<const uint4*>(from), static_cast<uint4*>(to), words, stamps);

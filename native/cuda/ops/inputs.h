@@ -28,6 +28,6 @@ void makeInputs(const InputsTask& task, cudaStream_t stream);
 
 /** What an all-gather of query heads leaves: copies the head slices of all ranks [T][heads][keyDim], `bytes`
  * together. */
-void gatherQueries(const void* from, void* to, int64_t bytes, cudaStream_t stream, Stamp* stamps);
+void gatherQueries(const void* from, void* to, int64_t bytes, cudaStream_t stream, Stamps stamps);
 
 }  // namespace dcpscope::cuda

@@ -18,7 +18,7 @@ __device__ int64_t slotOf(const MetadataTask& task, int request, int64_t positio
   return layout::slot(page, local, own.pageSize);
 }
 
-__global__ void __launch_bounds__(kThreads) metadataKernel(MetadataTask task, Stamp* stamps) {
+__global__ void __launch_bounds__(kThreads) metadataKernel(MetadataTask task, Stamps stamps) {
   const BlockStamp stamp(stamps);
   const Ownership& own = task.own;
   const int token = static_cast<int>(blockIdx.x) * kThreads + static_cast<int>(threadIdx.x);
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(kThreads) metadataKernel(MetadataTask task, St
 
 }  // namespace
 
-void makeMetadata(const MetadataTask& task, cudaStream_t stream, Stamp* stamps) {
+void makeMetadata(const MetadataTask& task, cudaStream_t stream, Stamps stamps) {
   metadataKernel<<<blocksFor(static_cast<int64_t>(task.requests) * task.qLen, kThreads), kThreads, 0,
                    stream>>>(task, stamps);
   launched("metadata");

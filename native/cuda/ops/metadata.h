@@ -30,6 +30,6 @@ struct MetadataTask {
   int64_t* slots;
 };
 
-void makeMetadata(const MetadataTask& task, cudaStream_t stream, Stamp* stamps);
+void makeMetadata(const MetadataTask& task, cudaStream_t stream, Stamps stamps);
 
 }  // namespace dcpscope::cuda

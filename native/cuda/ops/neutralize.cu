@@ -90,7 +90,7 @@ int partsOf(const NeutralizeTask& task) {
 }
 
 template <bool Fp32, StatsOf Of>
-__global__ void __launch_bounds__(kThreads) neutralizeKernel(NeutralizeTask task, int parts, Stamp* stamps) {
+__global__ void __launch_bounds__(kThreads) neutralizeKernel(NeutralizeTask task, int parts, Stamps stamps) {
   const BlockStamp stamp(stamps);
   const Share share = shareOf(task, parts);
   const int64_t firstRow = share.token * task.heads + share.firstHead;
@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(kThreads) neutralizeKernel(NeutralizeTask task
 }
 
 template <bool Fp32, StatsOf Of>
-void launch(const NeutralizeTask& task, cudaStream_t stream, Stamp* stamps) {
+void launch(const NeutralizeTask& task, cudaStream_t stream, Stamps stamps) {
   const int parts = partsOf(task);
   neutralizeKernel<Fp32, Of>
       <<<blocksFor(int64_t{task.tokens} * parts, 1), kThreads, 0, stream>>>(task, parts, stamps);
@@ -111,7 +111,7 @@ void launch(const NeutralizeTask& task, cudaStream_t stream, Stamp* stamps) {
 
 }  // namespace
 
-void neutralize(const NeutralizeTask& task, cudaStream_t stream, Stamp* stamps) {
+void neutralize(const NeutralizeTask& task, cudaStream_t stream, Stamps stamps) {
   choose(task.outFp32, [&](auto fp32) {
     switch (task.statsOf) {
       case StatsOf::none:

@@ -32,7 +32,7 @@ struct NeutralizeTask {
   StatsRecord* stats;
 };
 
-void neutralize(const NeutralizeTask& task, cudaStream_t stream, Stamp* stamps);
+void neutralize(const NeutralizeTask& task, cudaStream_t stream, Stamps stamps);
 
 /** NaN in the merged output of one token. */
 struct NanCount {

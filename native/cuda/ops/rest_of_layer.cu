@@ -70,7 +70,7 @@ __device__ inline int64_t takeCursor(RestState* state, const Plan& plan) {
   return cursor;
 }
 
-__global__ void __launch_bounds__(kThreads, 1) restKernel(RestTask task, Plan plan, Stamp* stamps) {
+__global__ void __launch_bounds__(kThreads, 1) restKernel(RestTask task, Plan plan, Stamps stamps) {
   const BlockStamp stamp(stamps);
   extern __shared__ __align__(1024) uint8_t memory[];
   __shared__ int64_t cursor;
@@ -104,7 +104,7 @@ int64_t restBufferBytes(int64_t bytes) {
   return std::clamp(whole, kLeastBuffer, kMostBuffer);
 }
 
-void restOfLayer(const RestTask& task, cudaStream_t stream, Stamp* stamps) {
+void restOfLayer(const RestTask& task, cudaStream_t stream, Stamps stamps) {
   if (task.bytes > 0 && task.bufferBytes < kStripeBytes)
     throw EngineError(ErrorCode::engine, "rest_of_layer: the buffer of weights is below 64 KB");
   const Plan plan{(task.bytes + kStripeBytes - 1) / kStripeBytes, task.bufferBytes / kStripeBytes,

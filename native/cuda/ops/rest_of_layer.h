@@ -31,6 +31,6 @@ struct RestTask {
 /** From several times the caches to 4 GB; 0 without bytes. */
 int64_t restBufferBytes(int64_t bytes);
 
-void restOfLayer(const RestTask& task, cudaStream_t stream, Stamp* stamps);
+void restOfLayer(const RestTask& task, cudaStream_t stream, Stamps stamps);
 
 }  // namespace dcpscope::cuda

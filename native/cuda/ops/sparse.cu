@@ -38,7 +38,7 @@ __device__ inline int32_t slotOf(const Ownership& own, uint32_t position, const 
 }
 
 /** One block a query token. */
-__global__ void __launch_bounds__(kThreads) localizeKernel(LocalizeTask task, Stamp* stamps) {
+__global__ void __launch_bounds__(kThreads) localizeKernel(LocalizeTask task, Stamps stamps) {
   const BlockStamp stamp(stamps);
   __shared__ int owned[kWarps];
   const int token = static_cast<int>(blockIdx.x);
@@ -69,7 +69,7 @@ void chooseKeys(const ChooseTask& task, cudaStream_t stream) {
   launched("choice of keys");
 }
 
-void localize(const LocalizeTask& task, cudaStream_t stream, Stamp* stamps) {
+void localize(const LocalizeTask& task, cudaStream_t stream, Stamps stamps) {
   localizeKernel<<<blocksFor(static_cast<int64_t>(task.requests) * task.qLen, 1), kThreads, 0, stream>>>(
       task, stamps);
   launched("localize");

@@ -41,6 +41,6 @@ struct LocalizeTask {
   int32_t* bounds;
 };
 
-void localize(const LocalizeTask& task, cudaStream_t stream, Stamp* stamps);
+void localize(const LocalizeTask& task, cudaStream_t stream, Stamps stamps);
 
 }  // namespace dcpscope::cuda

@@ -33,18 +33,18 @@ struct TransportShape {
 
 /** ag_rs: every rank's lse [T][H] into `lses` [c][T][H]. */
 void gatherLse(const TransportShape& shape, const RankBuffers& lse, float* lses, cudaStream_t stream,
-               Stamp* stamps);
+               Stamps stamps);
 
 /** ag_rs: the rank's partial `out` [T][H][V] times its weight, into `wire` [T][H][V] of the wire type. */
 void correct(const TransportShape& shape, int rank, const void* out, const float* lses, void* wire,
-             cudaStream_t stream, Stamp* stamps);
+             cudaStream_t stream, Stamps stamps);
 
 /**
  * ag_rs: the rank's heads of all `wires` [T][H][V], added pair by pair in the wire type (recursive halving),
  * into `merged` [T][H/c][V].
  */
 void reduceScatter(const TransportShape& shape, int rank, const RankBuffers& wires, void* merged,
-                   cudaStream_t stream, Stamp* stamps);
+                   cudaStream_t stream, Stamps stamps);
 
 /**
  * Bytes of what one rank sends to another by a2a: [T][H/c][V] of the wire type, behind it lse [T][H/c],
@@ -54,14 +54,14 @@ int64_t messageBytes(const TransportShape& shape);
 
 /** a2a: the rank's partial and lse as messages to all ranks: `send` [c][messageBytes]. */
 void packMessages(const TransportShape& shape, const void* out, const float* lse, void* send,
-                  cudaStream_t stream, Stamp* stamps);
+                  cudaStream_t stream, Stamps stamps);
 
 /** a2a: the messages to `rank` out of every rank's `sends` into `received` [c][messageBytes]. */
 void exchangeMessages(const TransportShape& shape, int rank, const RankBuffers& sends, void* received,
-                      cudaStream_t stream, Stamp* stamps);
+                      cudaStream_t stream, Stamps stamps);
 
 /** a2a: weighted fp32 sum of the received slices, into `merged` [T][H/c][V]. */
 void mergeMessages(const TransportShape& shape, const void* received, void* merged, cudaStream_t stream,
-                   Stamp* stamps);
+                   Stamps stamps);
 
 }  // namespace dcpscope::cuda

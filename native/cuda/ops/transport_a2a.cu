@@ -66,7 +66,7 @@ __device__ inline void packRow(const TransportShape& shape, const Message& messa
 template <bool OutFp32, bool WireFp32>
 __global__ void __launch_bounds__(kThreads, kRowBlocks<OutFp32>)
     packKernel(TransportShape shape, Message message, const void* out, const float* lse, uint8_t* send,
-               Stamp* stamps) {
+               Stamps stamps) {
   const BlockStamp stamp(stamps);
   eachRow<OutFp32, kWarps>(shape, out, [&](int row, const auto& held) {
     packRow<OutFp32, WireFp32>(shape, message, held, lse, send, row);
@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(kThreads, kRowBlocks<OutFp32>)
 
 __global__ void __launch_bounds__(kThreads)
     exchangeKernel(const __grid_constant__ RankBuffers sends, int rank, int64_t words, uint4* received,
-                   int blocksPerRank, Stamp* stamps) {
+                   int blocksPerRank, Stamps stamps) {
   const BlockStamp stamp(stamps);
   const int from = static_cast<int>(blockIdx.x) / blocksPerRank;
   const int64_t first =
@@ -140,7 +140,7 @@ __device__ inline void mergeRow(const TransportShape& shape, const Message& mess
 
 template <bool WireFp32, bool OutFp32>
 __global__ void __launch_bounds__(kThreads)
-    mergeKernel(TransportShape shape, Message message, const uint8_t* received, void* merged, Stamp* stamps) {
+    mergeKernel(TransportShape shape, Message message, const uint8_t* received, void* merged, Stamps stamps) {
   const BlockStamp stamp(stamps);
   const int64_t row = static_cast<int64_t>(blockIdx.x) * kWarps + threadIdx.x / kWarp;
   if (row < message.rows) mergeRow<WireFp32, OutFp32>(shape, message, received, merged, row);
@@ -152,7 +152,7 @@ __global__ void __launch_bounds__(kThreads)
 int64_t messageBytes(const TransportShape& shape) { return Message(shape).bytes; }
 
 void packMessages(const TransportShape& shape, const void* out, const float* lse, void* send,
-                  cudaStream_t stream, Stamp* stamps) {
+                  cudaStream_t stream, Stamps stamps) {
   requireTransport(shape);
   const Message message(shape);
   const int blocks = blocksFor(static_cast<int64_t>(message.rows) * shape.ranks, kWarps);
@@ -164,7 +164,7 @@ void packMessages(const TransportShape& shape, const void* out, const float* lse
 }
 
 void exchangeMessages(const TransportShape& shape, int rank, const RankBuffers& sends, void* received,
-                      cudaStream_t stream, Stamp* stamps) {
+                      cudaStream_t stream, Stamps stamps) {
   requireTransport(shape);
   const int64_t words = Message(shape).bytes / kAlign;
   const int blocks = blocksFor(words, kThreads * kWordsPerThread);
@@ -174,7 +174,7 @@ void exchangeMessages(const TransportShape& shape, int rank, const RankBuffers& 
 }
 
 void mergeMessages(const TransportShape& shape, const void* received, void* merged, cudaStream_t stream,
-                   Stamp* stamps) {
+                   Stamps stamps) {
   requireTransport(shape);
   const Message message(shape);
   choose(shape.wireFp32, shape.outFp32, [&](auto wireFp32, auto outFp32) {

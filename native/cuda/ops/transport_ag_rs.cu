@@ -17,7 +17,7 @@ constexpr int kBatch = 8;
 
 __global__ void __launch_bounds__(kThreads)
     gatherLseKernel(const __grid_constant__ RankBuffers lse, float* lses, int ranks, int count,
-                    Stamp* stamps) {
+                    Stamps stamps) {
   const BlockStamp stamp(stamps);
   const int64_t i = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   if (i < static_cast<int64_t>(ranks) * count)
@@ -47,7 +47,7 @@ __device__ inline void correctRow(const TransportShape& shape, int rank, const H
 template <bool OutFp32, bool WireFp32>
 __global__ void __launch_bounds__(kThreads, kRowBlocks<OutFp32>)
     correctKernel(TransportShape shape, int rank, const void* out, const float* lses, void* wire,
-                  Stamp* stamps) {
+                  Stamps stamps) {
   const BlockStamp stamp(stamps);
   eachRow<OutFp32, kWarps>(shape, out, [&](int row, const auto& held) {
     correctRow<OutFp32, WireFp32>(shape, rank, held, lses, wire, row);
@@ -109,7 +109,7 @@ class PairSum {
 template <bool WireFp32, bool OutFp32, int Most>
 __global__ void __launch_bounds__(kThreads)
     reduceScatterKernel(TransportShape shape, int rank, const __grid_constant__ RankBuffers wires,
-                        void* merged, Stamp* stamps) {
+                        void* merged, Stamps stamps) {
   const BlockStamp stamp(stamps);
   const int perHead = shape.valueDim / kEight;
   const int perToken = shape.heads / shape.ranks * perHead;
@@ -127,7 +127,7 @@ __global__ void __launch_bounds__(kThreads)
 }  // namespace
 
 void gatherLse(const TransportShape& shape, const RankBuffers& lse, float* lses, cudaStream_t stream,
-               Stamp* stamps) {
+               Stamps stamps) {
   requireTransport(shape);
   const int count = shape.tokens * shape.heads;
   gatherLseKernel<<<blocksFor(static_cast<int64_t>(shape.ranks) * count, kThreads), kThreads, 0, stream>>>(
@@ -136,7 +136,7 @@ void gatherLse(const TransportShape& shape, const RankBuffers& lse, float* lses,
 }
 
 void correct(const TransportShape& shape, int rank, const void* out, const float* lses, void* wire,
-             cudaStream_t stream, Stamp* stamps) {
+             cudaStream_t stream, Stamps stamps) {
   requireTransport(shape);
   const int64_t rows = static_cast<int64_t>(shape.tokens) * shape.heads;
   choose(shape.outFp32, shape.wireFp32, [&](auto outFp32, auto wireFp32) {
@@ -147,7 +147,7 @@ void correct(const TransportShape& shape, int rank, const void* out, const float
 }
 
 void reduceScatter(const TransportShape& shape, int rank, const RankBuffers& wires, void* merged,
-                   cudaStream_t stream, Stamp* stamps) {
+                   cudaStream_t stream, Stamps stamps) {
   requireTransport(shape);
   const int64_t eights =
       static_cast<int64_t>(shape.tokens) * (shape.heads / shape.ranks) * shape.valueDim / kEight;

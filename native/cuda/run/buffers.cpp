@@ -36,7 +36,8 @@ Buffers::Buffers(const RunState& state, const Sizes& sizes, int64_t workspace)
       trace_(z_.trace.bytes, "trace"),
       captures_(static_cast<int64_t>(z_.capturedLayers) * ranks_ * z_.capture.bytes, "capture"),
       frameOnHost_(z_.frame.bytes, "pinned"),
-      traceOnHost_(z_.trace.bytes, "pinned") {
+      traceOnHost_(z_.trace.bytes, "pinned"),
+      announced_(sizeof(uint64_t), "pinned") {
   uploadSources(state);
   uploadTableBegin(state.shape);
 }
@@ -58,6 +59,17 @@ void Buffers::uploadTableBegin(const Shape& shape) {
   begin.resize(static_cast<size_t>(z_.requests) + 1, shape.cells());
   cudaCheck(cudaMemcpy(tableBegin_.at(), begin.data(), begin.size() * 8, cudaMemcpyHostToDevice),
             "sending the page table");
+}
+
+void Buffers::clearStamps(size_t works, cudaStream_t stream) const {
+  cudaCheck(cudaMemsetAsync(trace_.at(z_.trace.stamps), 0, works * kStamps * sizeof(Stamp), stream),
+            "clearing the stamps");
+}
+
+std::optional<size_t> Buffers::announced() const {
+  const uint64_t stamps = *announced_.at<volatile uint64_t>();
+  if (stamps == 0) return std::nullopt;
+  return (stamps - reinterpret_cast<uint64_t>(this->stamps(0).first)) / (kStamps * sizeof(Stamp));
 }
 
 void Buffers::clearStats(cudaStream_t stream) const {

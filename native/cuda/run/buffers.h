@@ -1,4 +1,6 @@
 #pragma once
+#include <optional>
+
 #include "core/generate.h"
 #include "core/run_state.h"
 #include "cuda/ops/neutralize.h"
@@ -45,7 +47,15 @@ class Buffers {
   const PinnedMemory& frameOnHost() const { return frameOnHost_; }
   void uploadFrame(cudaStream_t stream) const;
 
-  Stamp* stamps(size_t work) const { return trace_.at<Stamp>(z_.trace.stamps) + work * kStampSlots; }
+  /** Those of a piece of work. */
+  Stamps stamps(size_t work) const {
+    return {trace_.at<Stamp>(z_.trace.stamps) + work * kStamps, announced_.onDevice<uint64_t>()};
+  }
+  /** Empties the stamps of the first `works`. */
+  void clearStamps(size_t works, cudaStream_t stream) const;
+  /** The work that began last since nothing was announced; none where none did. Also after a fault. */
+  std::optional<size_t> announced() const;
+  void forgetAnnounced() const { *announced_.at<volatile uint64_t>() = 0; }
   StatsRecord* stats(int rank, int layer) const { return trace_.at<StatsRecord>(statsOffset(rank, layer)); }
   int64_t statsOffset(int rank, int layer) const {
     return z_.trace.stats + index(rank, layer) * z_.tokens * static_cast<int64_t>(sizeof(StatsRecord));
@@ -99,6 +109,8 @@ class Buffers {
   DeviceMemory captures_;
   PinnedMemory frameOnHost_;
   PinnedMemory traceOnHost_;
+  /** Where kernels announce themselves: the address of the stamps of the last one. */
+  PinnedMemory announced_;
 };
 
 }  // namespace dcpscope::cuda

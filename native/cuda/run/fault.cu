@@ -4,15 +4,15 @@
 namespace dcpscope::cuda {
 namespace {
 
-__global__ void faultKernel(const Stamp* stamps, volatile int* nowhere) {
-  if (stamps != nullptr) announce(stamps);
+__global__ void faultKernel(Stamps stamps, volatile int* nowhere) {
+  if (stamps.first != nullptr) announce(stamps);
   __threadfence_system();
   *nowhere = 1;
 }
 
 }  // namespace
 
-void TestFault::strike(const Stamp* stamps, cudaStream_t stream) {
+void TestFault::strike(const Stamps& stamps, cudaStream_t stream) {
   faultKernel<<<1, 1, 0, stream>>>(stamps, reinterpret_cast<int*>(64));
   launched("a fault on purpose");
 }

@@ -16,7 +16,7 @@ class TestFault {
   }
 
   /** A kernel that announces itself as its stage and then writes where it must not. */
-  static void strike(const Stamp* stamps, cudaStream_t stream);
+  static void strike(const Stamps& stamps, cudaStream_t stream);
 
  private:
   const FaultPoint at_ = faultPoint();

@@ -39,9 +39,7 @@ CudaGroup::CudaGroup(RunState& state)
       buffers_(state, z_, attention_->workspaceBytes()),
       stages_(state, z_, buffers_, *attention_),
       clock_(state.clock),
-      announced_(sizeof(uint64_t), "pinned"),
       mergedRow_(static_cast<int64_t>(s_.headsPerRank) * s_.valueDim * s_.valueBytes, "pinned") {
-  announceWork();
   if (!c_.kernelSteps.empty()) {
     recorder_ = std::make_unique<KernelRecorder>();
     kernelProblem_ = recorder_->problem();
@@ -50,15 +48,6 @@ CudaGroup::CudaGroup(RunState& state)
 }
 
 CudaGroup::~CudaGroup() { static_cast<void>(cudaDeviceSynchronize()); }
-
-/** Gives each kernel's stamps the word in which it announces itself. */
-void CudaGroup::announceWork() {
-  std::vector<Stamp> all(order_.size() * kStampSlots);
-  for (size_t i = 0; i < order_.size(); ++i)
-    all[i * kStampSlots + kStamps] = {reinterpret_cast<uint64_t>(announced_.onDevice()), i + 1};
-  cudaCheck(cudaMemcpy(buffers_.stamps(0), all.data(), all.size() * sizeof(Stamp), cudaMemcpyHostToDevice),
-            "preparing the stamps");
-}
 
 void CudaGroup::onGpu(const std::function<void()>& f) {
   useGpu();
@@ -72,10 +61,10 @@ void CudaGroup::onGpu(const std::function<void()>& f) {
 }
 
 std::string CudaGroup::faultPlace() const {
-  const uint64_t last = *announced_.at<volatile uint64_t>();
+  const std::optional<size_t> last = buffers_.announced();
   const std::string step = "step " + std::to_string(state_.frame.step);
-  if (last == 0 || last > order_.size()) return "the GPU failed before the first stage of " + step;
-  const Work& work = order_[last - 1];
+  if (!last || *last >= order_.size()) return "the GPU failed before the first stage of " + step;
+  const Work& work = order_[*last];
   const std::string layer = work.layer < 0 ? "" : ", layer " + std::to_string(work.layer);
   return "the GPU failed in " + std::string(name(work.stage)) + " of rank " + std::to_string(work.rank) +
          layer + ", " + step;
@@ -111,7 +100,7 @@ StepTimes CudaGroup::step() {
 
 StepTimes CudaGroup::runStep() {
   mergedKey_ = {};
-  *announced_.at<volatile uint64_t>() = 0;
+  buffers_.forgetAnnounced();
   clock_.refresh();
   writeFrame();
   buffers_.uploadFrame(queue_.stream);
@@ -148,9 +137,7 @@ int64_t CudaGroup::execute(StepMode mode) {
     graphs_.capture(mode, stream, [&] { enqueue(mode, true); });
   }
   if (mode.traced) {
-    cudaCheck(cudaMemset2DAsync(buffers_.stamps(0), kStampSlots * sizeof(Stamp), 0, kStamps * sizeof(Stamp),
-                                order_.size(), stream),
-              "clearing the stamps");
+    buffers_.clearStamps(order_.size(), stream);
     buffers_.clearStats(stream);
   }
   if (mode.recorded) {
@@ -179,7 +166,7 @@ void CudaGroup::enqueue(StepMode mode, bool recording) {
       if (state_.cancelled()) return;
       boundLead(at);
       if (fault_.strikes(state_.frame.step, order_[at]) && state_.frame.traced)
-        TestFault::strike(mode.traced ? buffers_.stamps(at) : nullptr, queue_.stream);
+        TestFault::strike(mode.traced ? buffers_.stamps(at) : Stamps(), queue_.stream);
     }
     stages_.enqueue(order_, at, mode, queue_.stream);
   }

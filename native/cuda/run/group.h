@@ -75,7 +75,6 @@ class CudaGroup final : public Group {
   void onGpu(const std::function<void()>& f);
   std::string faultPlace() const;
 
-  void announceWork();
   void writeFrame();
   StepTimes runStep();
   int64_t execute(StepMode mode);
@@ -103,8 +102,6 @@ class CudaGroup final : public Group {
   Queue queue_;
   Graphs graphs_;
   DeviceClock clock_;
-  /** Index + 1 of the work that began last. */
-  PinnedMemory announced_;
   PinnedMemory mergedRow_;
   MergedKey mergedKey_;
   /** Steps take so long that the host must not run ahead by a whole one. */

@@ -15,7 +15,7 @@ void CudaGroup::record(StepTimes& times) {
   std::vector<Hull> hulls;
   std::vector<bool> interrupted(order_.size(), false);
   for (size_t i = 0; i < order_.size(); ++i) {
-    hulls.push_back(hullOf(stamps + i * kStampSlots));
+    hulls.push_back(hullOf(stamps + i * kStamps));
     if (!state_.frame.captured || !stages_.keepsAfter(order_[i])) continue;
     interrupted[i] = true;
     // Copies follow the combine, which is part of the attention kernel.

@@ -69,7 +69,7 @@ Sizes::Sizes(const Config& c, const Shape& s)
   stats = c.rowStats ? ranks * layers * T * static_cast<int64_t>(sizeof(StatsRecord)) : 0;
   boundsPerLayer = aligned(T * 4);
   packer = {};
-  trace.stamps = packer.add(static_cast<int64_t>(workOrder(c).size()) * kStampSlots * sizeof(Stamp));
+  trace.stamps = packer.add(static_cast<int64_t>(workOrder(c).size()) * kStamps * sizeof(Stamp));
   trace.stats = packer.add(stats);
   trace.lengths = packer.add(ranks * requests * 4);
   trace.bounds = packer.add(ranks * (c.topk > 0 ? 1 + layers : 1) * boundsPerLayer);

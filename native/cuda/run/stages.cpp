@@ -49,7 +49,7 @@ int Stages::capturedAt(int layer) const {
 
 void Stages::enqueue(const std::vector<Work>& order, size_t at, StepMode mode, cudaStream_t stream) const {
   const Work& work = order[at];
-  Stamp* stamps = mode.traced ? buffers_.stamps(at) : nullptr;
+  const Stamps stamps = stampsOf(at, mode);
   switch (work.stage) {
     case Stage::metadata:
       if (work.layer < 0)
@@ -64,7 +64,7 @@ void Stages::enqueue(const std::vector<Work>& order, size_t at, StepMode mode, c
       append(work.rank, work.layer, stamps, stream);
       break;
     case Stage::decodeAttn:
-      attend(work.rank, work.layer, mode, stamps, mode.traced ? buffers_.stamps(at + 1) : nullptr, stream);
+      attend(work.rank, work.layer, mode, stamps, stampsOf(at + 1, mode), stream);
       break;
     case Stage::neutralize:
       neutralize(work.rank, work.layer, mode, stamps, stream);
@@ -80,7 +80,7 @@ void Stages::enqueue(const std::vector<Work>& order, size_t at, StepMode mode, c
   if (mode.captured && keepsAfter(work)) keep(work, stream);
 }
 
-void Stages::metadata(int rank, Stamp* stamps, cudaStream_t stream) const {
+void Stages::metadata(int rank, const Stamps& stamps, cudaStream_t stream) const {
   makeMetadata(
       {ownership(rank), z_.requests, c_.qLen, buffers_.before(), buffers_.after(), buffers_.pages(),
        buffers_.tableBegin(), buffers_.lengths(rank), buffers_.bounds(rank, -1), buffers_.slotMapping(rank)},
@@ -88,20 +88,20 @@ void Stages::metadata(int rank, Stamp* stamps, cudaStream_t stream) const {
   attention_.plan(buffers_.workspace(rank), buffers_.lengths(rank), stream);
 }
 
-void Stages::localize(int rank, int layer, Stamp* stamps, cudaStream_t stream) const {
+void Stages::localize(int rank, int layer, const Stamps& stamps, cudaStream_t stream) const {
   dcpscope::cuda::localize(
       {ownership(rank), z_.requests, c_.qLen, c_.topk, buffers_.ids(layer), buffers_.pages(),
        buffers_.tableBegin(), buffers_.slots(rank), buffers_.bounds(rank, layer)},
       stream, stamps);
 }
 
-void Stages::append(int rank, int layer, Stamp* stamps, cudaStream_t stream) const {
+void Stages::append(int rank, int layer, const Stamps& stamps, cudaStream_t stream) const {
   dcpscope::cuda::append(
       {format_, z_.tokens, buffers_.keys(layer), buffers_.slotMapping(rank), buffers_.pool(rank, layer)},
       stream, stamps);
 }
 
-void Stages::attend(int rank, int layer, StepMode mode, Stamp* stamps, Stamp* combineStamps,
+void Stages::attend(int rank, int layer, StepMode mode, const Stamps& stamps, const Stamps& combineStamps,
                     cudaStream_t stream) const {
   AttentionInputs in{};
   in.q = queriesOf(layer);
@@ -124,7 +124,7 @@ void Stages::attend(int rank, int layer, StepMode mode, Stamp* stamps, Stamp* co
   attention_.run(buffers_.workspace(rank), in, stream);
 }
 
-void Stages::neutralize(int rank, int layer, StepMode mode, Stamp* stamps, cudaStream_t stream) const {
+void Stages::neutralize(int rank, int layer, StepMode mode, const Stamps& stamps, cudaStream_t stream) const {
   const StatsOf statsOf = !mode.traced || !c_.rowStats ? StatsOf::none
                           : attention_.takesStats()    ? StatsOf::tokensWithoutKeys
                                                        : StatsOf::allTokens;
@@ -134,7 +134,7 @@ void Stages::neutralize(int rank, int layer, StepMode mode, Stamp* stamps, cudaS
       stream, stamps);
 }
 
-void Stages::exchange(const Work& work, Stamp* stamps, cudaStream_t stream) const {
+void Stages::exchange(const Work& work, const Stamps& stamps, cudaStream_t stream) const {
   const int r = work.rank;
   char* out = buffers_.out(r, work.layer);
   char* merged = buffers_.merged(work.layer, r);

@@ -42,13 +42,14 @@ class Stages {
   int capturedAt(int layer) const;
 
  private:
-  void metadata(int rank, Stamp* stamps, cudaStream_t stream) const;
-  void localize(int rank, int layer, Stamp* stamps, cudaStream_t stream) const;
-  void append(int rank, int layer, Stamp* stamps, cudaStream_t stream) const;
-  void attend(int rank, int layer, StepMode mode, Stamp* stamps, Stamp* combineStamps,
+  Stamps stampsOf(size_t at, StepMode mode) const { return mode.traced ? buffers_.stamps(at) : Stamps(); }
+  void metadata(int rank, const Stamps& stamps, cudaStream_t stream) const;
+  void localize(int rank, int layer, const Stamps& stamps, cudaStream_t stream) const;
+  void append(int rank, int layer, const Stamps& stamps, cudaStream_t stream) const;
+  void attend(int rank, int layer, StepMode mode, const Stamps& stamps, const Stamps& combineStamps,
               cudaStream_t stream) const;
-  void neutralize(int rank, int layer, StepMode mode, Stamp* stamps, cudaStream_t stream) const;
-  void exchange(const Work& work, Stamp* stamps, cudaStream_t stream) const;
+  void neutralize(int rank, int layer, StepMode mode, const Stamps& stamps, cudaStream_t stream) const;
+  void exchange(const Work& work, const Stamps& stamps, cudaStream_t stream) const;
   void keep(const Work& work, cudaStream_t stream) const;
 
   Ownership ownership(int rank) const;

@@ -78,12 +78,12 @@ __device__ void consume(int half, int groupThread, SharedMemory& shared, const K
   const auto [thread, ownPart, rowBlock] = Whereabouts::readAnew(args);
   const Fragment at(thread);
   const int warp = half * (kConsumerWarps / 2) + at.warp;
-  Stamp* stamps = args.inputs.attendStamps;
+  Stamp* stamps = args.inputs.attendStamps.first;
   const int stamp =
       stamps == nullptr ? -1 : stampOf(static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
   if (stamp >= 0 && half == 0 && thread == 0) {
     stamps[stamp].end = globalTime();
-    args.inputs.combineStamps[stamp].begin = stamps[stamp].end;
+    args.inputs.combineStamps.first[stamp].begin = stamps[stamp].end;
   }
   // Since the sums were exchanged nobody reads queries and keys, and no copy of them is under way.
   auto& memory = *reinterpret_cast<CombineMemory*>(&shared);
@@ -95,7 +95,7 @@ __device__ void consume(int half, int groupThread, SharedMemory& shared, const K
     combine.bring();
     combine.merge(parity);
   }
-  if (stamp >= 0 && half == 0 && thread == 0) args.inputs.combineStamps[stamp].end = globalTime();
+  if (stamp >= 0 && half == 0 && thread == 0) args.inputs.combineStamps.first[stamp].end = globalTime();
 }
 
 template <class Producer>
@@ -133,9 +133,9 @@ __global__ void __launch_bounds__(kBlockThreads<Producer>, 1)
   __syncthreads();
   awaitPrevious();
   if (threadIdx.x == 0) {
-    Stamp* stamps = args.inputs.attendStamps;
+    Stamp* stamps = args.inputs.attendStamps.first;
     const int stamp = stamps == nullptr ? -1 : stampOf(block, static_cast<int>(gridDim.x));
-    if (stamp == 0) announce(stamps);
+    if (stamp == 0) announce(args.inputs.attendStamps);
     if (stamp >= 0) stamps[stamp].begin = globalTime();
   }
   if (group >= 2) {

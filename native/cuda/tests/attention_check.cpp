@@ -71,8 +71,8 @@ AttentionBench::AttentionBench(const AttentionProblem& problem, CreateAttention 
       out_(problem.rows() * shape_.valueDim * (shape_.outFp32 ? 4 : 2)),
       lse_(problem.rows()),
       stats_(problem.rows() / shape_.heads),
-      attendStamps_(kStampSlots),
-      combineStamps_(kStampSlots) {
+      attendStamps_(kStamps),
+      combineStamps_(kStamps) {
   workspace_.fill(0);
   poison(0xff);
 }

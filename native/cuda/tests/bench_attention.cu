@@ -148,14 +148,14 @@ void measure(KvType kv, int heads, int qLen, int requests, int context, bool por
     cudaCheck(cudaEventElapsedTime(&ms, from, to), "event");
     if (i >= 2) times.push_back(ms * 1000 / static_cast<float>(sets));
   }
-  Memory stamps(2 * kStampSlots * static_cast<int64_t>(sizeof(Stamp)));
-  cudaCheck(cudaMemset(stamps.data, 0, 2 * kStampSlots * sizeof(Stamp)), "memset");
+  Memory stamps(2 * kStamps * static_cast<int64_t>(sizeof(Stamp)));
+  cudaCheck(cudaMemset(stamps.data, 0, 2 * kStamps * sizeof(Stamp)), "memset");
   inputs.attendStamps = stamps.as<Stamp>();
-  inputs.combineStamps = inputs.attendStamps + kStampSlots;
+  inputs.combineStamps = stamps.as<Stamp>() + kStamps;
   attention->run(workspace.data, inputs, stream);
   cudaCheck(cudaStreamSynchronize(stream), "stamped run");
-  std::vector<Stamp> stamped(2 * kStampSlots);
-  cudaCheck(cudaMemcpy(stamped.data(), stamps.data, 2 * kStampSlots * sizeof(Stamp), cudaMemcpyDeviceToHost),
+  std::vector<Stamp> stamped(2 * kStamps);
+  cudaCheck(cudaMemcpy(stamped.data(), stamps.data, 2 * kStamps * sizeof(Stamp), cudaMemcpyDeviceToHost),
             "copy");
   const auto hull = [&](int first) {
     uint64_t begin = UINT64_MAX;
@@ -177,7 +177,7 @@ void measure(KvType kv, int heads, int qLen, int requests, int context, bool por
       nameOf(kv), heads, qLen, requests, context, us, times.front(),
       2 * 1088.0 * heads * qLen * keys / us * 1e-6,
       (keys * static_cast<double>(rowBytes) + static_cast<double>(rows) * 1088 * 2) / us * 1e-3, hull(0),
-      hull(kStampSlots), attention->name());
+      hull(kStamps), attention->name());
   std::fflush(stdout);
   cudaCheck(cudaGraphExecDestroy(replay), "graph");
   cudaCheck(cudaGraphDestroy(graph), "graph");

@@ -42,7 +42,7 @@ void randomTest(Runner& runner, const std::string& name, int times, const std::f
 /** Stamps of one launch. */
 class StampProbe {
  public:
-  StampProbe() : stamps_(kStampSlots) { stamps_.fill(0); }
+  StampProbe() : stamps_(kStamps) { stamps_.fill(0); }
   Stamp* get() const { return stamps_.get(); }
   /** Throws a Failure unless some blocks stamped, each with an end not before its begin. */
   void check() const;
