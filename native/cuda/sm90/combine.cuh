@@ -23,30 +23,31 @@ __device__ inline void writePair(const KernelArgs& args, int64_t at, float a, fl
 }
 
 /** Writes the thread's values of one of its rows from `at` on, times `factor`, or `filler` where the row saw
- * no key; returns the largest magnitude if it is wanted. */
+ * no key; returns their largest magnitude if it is wanted. */
 template <int kRow, bool kFp32, bool kSee>
-__device__ inline uint32_t writeRow(const KernelArgs& args, int64_t at, const Accumulator<256>& out,
-                                    bool none, float factor, float filler) {
-  Largest<kFp32> largest;
+__device__ inline float writeRow(const KernelArgs& args, int64_t at, const Accumulator<256>& out, bool none,
+                                 float factor, float filler) {
+  Largest largest;
 #pragma unroll
   for (int i = 0; i < 32; ++i) {
     const float a = none ? filler : out.v[4 * i + 2 * kRow] * factor;
     const float b = none ? filler : out.v[4 * i + 2 * kRow + 1] * factor;
     if constexpr (kFp32) {
       *reinterpret_cast<float2*>(static_cast<float*>(args.inputs.out) + at + 8 * i) = make_float2(a, b);
-      if constexpr (kSee) largest.add(a, b);
     } else {
-      const uint32_t pair = packBf16(a, b);
-      *reinterpret_cast<uint32_t*>(static_cast<uint16_t*>(args.inputs.out) + at + 8 * i) = pair;
-      if constexpr (kSee) largest.add(pair);
+      *reinterpret_cast<uint32_t*>(static_cast<uint16_t*>(args.inputs.out) + at + 8 * i) = packBf16(a, b);
+    }
+    if constexpr (kSee) {
+      largest.add(a);
+      largest.add(b);
     }
   }
-  return largest.bits();
+  return largest.value();
 }
 
 template <int kRow>
-__device__ inline uint32_t writeRow(const KernelArgs& args, bool see, int64_t at, const Accumulator<256>& out,
-                                    bool none, float factor, float filler) {
+__device__ inline float writeRow(const KernelArgs& args, bool see, int64_t at, const Accumulator<256>& out,
+                                 bool none, float factor, float filler) {
   if (see)
     return args.outFp32 ? writeRow<kRow, true, true>(args, at, out, none, factor, filler)
                         : writeRow<kRow, false, true>(args, at, out, none, factor, filler);
@@ -71,8 +72,8 @@ __device__ inline void writeWhole(const KernelArgs& args, int request, int rowBl
     if (row >= args.rows || (none && !emptyRow(args.inputs.emptyRow, filler, lse[kRow]))) return;
     const int64_t to = static_cast<int64_t>(request) * args.rows + row;
     const int64_t values = to * kValueDim + half * kHalf + at.column;
-    const uint32_t most =
-        writeRow<kRow>(args, wanted, values, out, none, factor[kRow] * args.outScale, filler);
+    const uint32_t most = stats.magnitudeOf(
+        writeRow<kRow>(args, wanted, values, out, none, factor[kRow] * args.outScale, filler));
     if (!none) lse[kRow] = lseIn(args.inputs.base2, lse[kRow]);
     const bool writesLse = half == 0 && at.column == 0;
     if (writesLse) args.inputs.lse[to] = lse[kRow];
@@ -158,8 +159,9 @@ struct CombineMemory {
   float4 sums[2][kConsumers];
   /** Of each row of a share, for each part: what it stored, then its weight in place of the lse. */
   PartialRow rows[2 * kUnitRows * (kMostParts | 1)];
-  /** Whether any part has keys of the row. */
+  /** Of each row of a share: whether any part has keys of it, and whether it sees any. */
   bool some[kRows];
+  bool keys[kRows];
 };
 static_assert(sizeof(CombineMemory) <= offsetof(SharedMemory, top));
 
@@ -186,11 +188,16 @@ class Combine {
     begin_ = units * (part - first_) / parts_;
     end_ = units * (part - first_ + 1) / parts_;
     firstRow_ = begin_ / kUnitsPerGroup * kUnitRows;
+    if (stats_.wanted()) token_ = stats_.onlyToken(request, rowBlock * kRows, rowBlock * kRows + kRows - 1);
   }
 
   /** Waits for the partials of all parts and enqueues the copies of the share. All consumers call this. */
   __device__ void bring() const {
     const uint32_t bytes = (end_ - begin_) * sizeof(PartialUnit);
+    // Asked for before the wait, which takes longer.
+    const int row = warp_ * 32 + lane_;
+    const bool looks = stats_.wanted() && row < kRows - firstRow_ && rowOfRequest(row) < args_.rows;
+    const bool keys = looks && stats_.hasKeys(request_, rowOfRequest(row));
     if (lane_ == 0) {
       Arrivals(args_, request_, rowBlock_).await();
       // Others wrote the partials, and these warps the memory, by ordinary stores.
@@ -202,6 +209,7 @@ class Combine {
                   args_.splitOut + slotOf(i) * kUnitsOfPartial + begin_, bytes, arrived_);
     }
     __syncwarp();
+    if (looks) memory_.keys[row] = keys;
   }
 
   /** Merges the share once it has arrived. All consumers call this together. */
@@ -213,9 +221,15 @@ class Combine {
     if (units > kConsumerWarps / 2) {
 #pragma unroll 1
       for (int unit = warp_; unit < units; unit += kConsumerWarps) writeUnit(unit, sumOf(unit, 0, 1));
-      return;
+    } else {
+      mergeTogether(units);
     }
-    // Of few units, several warps share each one's parts.
+    if (token_ >= 0 && memory_.keys[0]) stats_.addJoined(token_, seen_);
+  }
+
+ private:
+  /** Of few units, several warps share each one's parts. */
+  __device__ void mergeTogether(int units) {
     const int team = units > 2 ? 2 : units > 1 ? 4 : 8;
     const int unit = warp_ / team;
     const int member = warp_ % team;
@@ -229,7 +243,6 @@ class Combine {
     writeUnit(unit, sum);
   }
 
- private:
   /** Slot of the partial of the i-th part: only the first one can have begun another request before. */
   __device__ int64_t slotOf(int i) const {
     return i == 0 ? firstSlot_ : static_cast<int64_t>(2 * (first_ + i)) * args_.rowBlocks + rowBlock_;
@@ -282,13 +295,16 @@ class Combine {
     if (unit >= begin_ && unit < end_) writeLse(row, most, total);
   }
 
-  __device__ void writeLse(int row, float most, float total) const {
+  __device__ void writeLse(int row, float most, float total) {
     float lse = lseIn(args_.inputs.base2, most + log2f(total));
     float filler;
     if (total == 0 && !emptyRow(args_.inputs.emptyRow, filler, lse)) return;
     if (rowOfRequest(row) >= args_.rows) return;
     args_.inputs.lse[outRow(row)] = lse;
-    if (stats_.wanted()) stats_.addLse(request_, rowOfRequest(row), lse);
+    if (token_ >= 0)
+      see(seen_, lse);
+    else if (stats_.wanted() && memory_.keys[row])
+      stats_.addLse(request_, rowOfRequest(row), lse);
   }
 
   /** Places of a row of the share: in its request, and in out and lse. */
@@ -331,35 +347,24 @@ class Combine {
     }
   }
 
-  __device__ void writeUnit(int unit, const UnitSum& sum) const {
-    write(unit, rowOf(unit), 0, sum);
-    write(unit, rowOf(unit) + 8, 2, sum);
-    if (stats_.wanted()) seeUnit(unit, sum);
-  }
-
-  /** Statistics of a unit that was written. */
-  __device__ void seeUnit(int unit, const UnitSum& sum) const {
+  __device__ void writeUnit(int unit, const UnitSum& sum) {
     StatsRecord seen[2]{};
-    bool keys[2] = {false, false};
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      const int row = rowOf(unit) + 8 * r;
-      if (rowOfRequest(row) >= args_.rows) continue;
-      float filler = 0;
-      float lse;
-      const bool some = memory_.some[row];
-      if (!some && !emptyRow(args_.inputs.emptyRow, filler, lse)) continue;
-      keys[r] = stats_.hasKeys(request_, rowOfRequest(row));
-#pragma unroll
-      for (int i = 0; i < 4; ++i)
-        RowStats::seeMagnitude(seen[r], stats_.magnitudeOf(some ? sum.v[2 * r + i / 2 * 4 + i % 2] : filler));
+    write(unit, rowOf(unit), 0, sum, seen[0]);
+    write(unit, rowOf(unit) + 8, 2, sum, seen[1]);
+    if (!stats_.wanted()) return;
+    if (token_ >= 0) {
+      RowStats::join(seen_, seen[0]);
+      RowStats::join(seen_, seen[1]);
+      return;
     }
     const int row = rowOfRequest(rowOf(unit));
+    const bool keys[2] = {row < args_.rows && memory_.keys[rowOf(unit)],
+                          row + 8 < args_.rows && memory_.keys[rowOf(unit) + 8]};
     stats_.add(request_, row - lane_ / 4, row, seen, keys);
   }
 
   /** Writes a row of the share: of a unit's sums those from `first` on. */
-  __device__ void write(int unit, int row, int first, const UnitSum& sum) const {
+  __device__ void write(int unit, int row, int first, const UnitSum& sum, StatsRecord& seen) const {
     if (rowOfRequest(row) >= args_.rows) return;
     float filler = 0;
     float lse;
@@ -367,10 +372,12 @@ class Combine {
     if (!some && !emptyRow(args_.inputs.emptyRow, filler, lse)) return;
     const int64_t to =
         outRow(row) * kValueDim + (begin_ + unit) % kUnitsPerGroup * kUnitColumns + lane_ % 4 * 2;
+    float values[4];
 #pragma unroll
-    for (int i = 0; i < 2; ++i)
-      writePair(args_, to + 8 * i, some ? sum.v[first + 4 * i] : filler,
-                some ? sum.v[first + 4 * i + 1] : filler);
+    for (int i = 0; i < 4; ++i) values[i] = some ? sum.v[first + i / 2 * 4 + i % 2] : filler;
+    writePair(args_, to, values[0], values[1]);
+    writePair(args_, to + 8, values[2], values[3]);
+    if (stats_.wanted()) stats_.seeValues(seen, values);
   }
 
   const KernelArgs& args_;
@@ -391,6 +398,9 @@ class Combine {
   int begin_;
   int end_;
   int firstRow_;
+  /** With statistics: the token of all rows, -1 where there are several, and what the lane has seen of it. */
+  int token_ = -1;
+  StatsRecord seen_{};
 };
 
 }  // namespace dcpscope::cuda

@@ -5,38 +5,14 @@
 /** Statistics of rows, taken where they are written and still in registers: see AttentionInputs::stats. */
 namespace dcpscope::cuda {
 
-/** The largest magnitude of what was written of a row, as bits of fp32: infinity above all numbers, NaN above
- * infinity. Values are added in pairs as they are stored. */
-template <bool kFp32>
-class Largest;
-
-template <>
-class Largest<true> {
+/** The largest magnitude of some values, NaN above all others. */
+class Largest {
  public:
-  __device__ void add(float a, float b) { most_ = larger(larger(most_, fabsf(a)), fabsf(b)); }
-  __device__ uint32_t bits() const { return __float_as_uint(most_); }
+  __device__ void add(float value) { asm("max.NaN.f32 %0, %0, %1;" : "+f"(most_) : "f"(fabsf(value))); }
+  __device__ float value() const { return most_; }
 
  private:
-  __device__ static float larger(float a, float b) {
-    float most;
-    asm("max.NaN.f32 %0, %1, %2;" : "=f"(most) : "f"(a), "f"(b));
-    return most;
-  }
   float most_ = 0;
-};
-
-template <>
-class Largest<false> {
- public:
-  __device__ void add(uint32_t pair) {
-    asm("{\n.reg .b32 magnitudes;\nabs.bf16x2 magnitudes, %1;\nmax.NaN.bf16x2 %0, %0, magnitudes;\n}\n"
-        : "+r"(most_)
-        : "r"(pair));
-  }
-  __device__ uint32_t bits() const { return max(most_ << 16, most_ & 0xffff0000U); }
-
- private:
-  uint32_t most_ = 0;
 };
 
 /** Whether a magnitude is a number. */
@@ -54,7 +30,7 @@ class RowStats {
                                            : args_.inputs.bounds[tokenOf(request, row)]) > 0;
   }
 
-  /** Magnitude of a value as it is written. */
+  /** Magnitude of a value as it is written, as bits of fp32. Rounding keeps the order. */
   __device__ uint32_t magnitudeOf(float value) const {
     const uint32_t bits = args_.outFp32 ? __float_as_uint(value) : packBf16(0, value) & 0xffff0000U;
     return bits & 0x7fffffffU;
@@ -66,41 +42,22 @@ class RowStats {
     if (finiteBits(bits)) seen.outMost = max(seen.outMost, bits);
   }
 
-  /**
-   * Adds what the lanes of a warp have seen of 16 rows of a request from row `first` on; a lane has seen of
-   * rows `row` and `row + 8`, in this order, and its records of others are empty. `keys`: whether they have
-   * some.
-   */
-  __device__ void add(int request, int first, int row, StatsRecord (&seen)[2], const bool (&keys)[2]) const {
-    const int begin = tokenOf(request, first);
-    const int end = tokenOf(request, min(first + 15, args_.rows - 1));
-    if (begin == end) {
-      join(seen[0], seen[1]);
-      joinExtremes(kAllLanes, seen[0]);
-      if (__any_sync(kAllLanes, (seen[0].outNan | seen[0].outInf | seen[0].lseNan) != 0))
-        sumCounts(kAllLanes, seen[0]);
-      if (threadIdx.x % 32 == 0 && keys[0]) addAll(begin, seen[0]);
+  /** Sees values as they are written. */
+  template <int kCount>
+  __device__ void seeValues(StatsRecord& seen, const float (&values)[kCount]) const {
+    Largest largest;
+#pragma unroll
+    for (const float value : values) largest.add(value);
+    const uint32_t most = magnitudeOf(largest.value());
+    if (finiteBits(most)) {
+      seen.outMost = max(seen.outMost, most);
       return;
     }
-#pragma unroll
-    for (int r = 0; r < 2; ++r)
-      if (row + 8 * r < args_.rows && keys[r]) addAll(tokenOf(request, row + 8 * r), seen[r]);
+#pragma unroll 1
+    for (const float value : values) seeMagnitude(seen, magnitudeOf(value));
   }
 
-  /** Adds the lse of one row. */
-  __device__ void addLse(int request, int row, float lse) const {
-    StatsRecord seen{};
-    see(seen, lse);
-    if (hasKeys(request, row)) addAll(tokenOf(request, row), seen);
-  }
-
- private:
-  /** Token of a row of a request. */
-  __device__ int tokenOf(int request, int row) const {
-    if (args_.rows == args_.heads) return request;
-    return (request * args_.rows + row) / args_.heads;
-  }
-
+  /** Makes a of what a and b have seen. */
   __device__ static void join(StatsRecord& a, const StatsRecord& b) {
     a.outNan += b.outNan;
     a.outInf += b.outInf;
@@ -108,6 +65,51 @@ class RowStats {
     a.outMost = max(a.outMost, b.outMost);
     a.lseLow = max(a.lseLow, b.lseLow);
     a.lseHigh = max(a.lseHigh, b.lseHigh);
+  }
+
+  /** The token of all rows from `first` to `last` of a request, -1 when they are of several. */
+  __device__ int onlyToken(int request, int first, int last) const {
+    const int token = tokenOf(request, first);
+    return tokenOf(request, min(last, args_.rows - 1)) == token ? token : -1;
+  }
+
+  /** Adds what the lanes of a warp have seen of a token that has keys. */
+  __device__ void addJoined(int token, StatsRecord& seen) const {
+    joinExtremes(kAllLanes, seen);
+    if (__any_sync(kAllLanes, (seen.outNan | seen.outInf | seen.lseNan) != 0)) sumCounts(kAllLanes, seen);
+    if (threadIdx.x % 32 == 0) addAll(token, seen);
+  }
+
+  /**
+   * Adds what the lanes of a warp have seen of 16 rows of a request from row `first` on; a lane has seen of
+   * rows `row` and `row + 8`, in this order, and its records of others are empty. `keys`: whether they have
+   * some.
+   */
+  __device__ void add(int request, int first, int row, StatsRecord (&seen)[2], const bool (&keys)[2]) const {
+    const int token = onlyToken(request, first, first + 15);
+    if (token >= 0) {
+      join(seen[0], seen[1]);
+      // Lane 0 has the first row, and with it what all have.
+      if (__shfl_sync(kAllLanes, keys[0] ? 1 : 0, 0) != 0) addJoined(token, seen[0]);
+      return;
+    }
+#pragma unroll
+    for (int r = 0; r < 2; ++r)
+      if (row + 8 * r < args_.rows && keys[r]) addAll(tokenOf(request, row + 8 * r), seen[r]);
+  }
+
+  /** Adds the lse of one row that has keys. */
+  __device__ void addLse(int request, int row, float lse) const {
+    StatsRecord seen{};
+    see(seen, lse);
+    addAll(tokenOf(request, row), seen);
+  }
+
+ private:
+  /** Token of a row of a request. */
+  __device__ int tokenOf(int request, int row) const {
+    if (args_.rows == args_.heads) return request;
+    return (request * args_.rows + row) / args_.heads;
   }
 
   __device__ void addAll(int token, const StatsRecord& seen) const {
