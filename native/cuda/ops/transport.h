@@ -64,4 +64,35 @@ void exchangeMessages(const TransportShape& shape, int rank, const RankBuffers& 
 void mergeMessages(const TransportShape& shape, const void* received, void* merged, cudaStream_t stream,
                    Stamps stamps);
 
+/**
+ * p2p: where ranks on devices of their own wait for each other. Each polls memory of its own, which its peers
+ * write. All ranks run the same merges in the same order, in graphs or not.
+ */
+struct PeerFlags {
+  /** Of each rank, as this device reaches it: the turns that its peers have come to [ranks]; zeroes at first.
+   */
+  uint32_t* turns[kMaxRanks];
+  /** On this device; zeroes at first. */
+  struct Count {
+    /** Merges of this rank that are over. */
+    uint32_t turn;
+    /** Blocks of the present one that are. */
+    uint32_t blocks;
+  }* count;
+  /** Nanoseconds that a rank is waited for. */
+  uint64_t patience;
+  /** Where the host sees it: 1 + a rank that did not come in time, 0 for none. From then on merges end at
+   * once and write nothing. */
+  uint32_t* lost;
+};
+
+/**
+ * p2p: merges the heads of `rank` right from the partials `out` [T][H][V] and `lse` [T][H] of all ranks, into
+ * `merged` [T][H/c][V] of the same type. With `flags` it first tells the peers that the rank's partial is
+ * there, and waits for theirs; a rank may write over its partial once its next merge is over, so that two
+ * buffers in turn are enough. Without, the stream has brought all partials before.
+ */
+void mergePeers(const TransportShape& shape, int rank, const RankBuffers& out, const RankBuffers& lse,
+                void* merged, const PeerFlags* flags, cudaStream_t stream, Stamp* stamps);
+
 }  // namespace dcpscope::cuda

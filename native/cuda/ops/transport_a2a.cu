@@ -1,11 +1,10 @@
 #include "cuda/check.h"
 #include "cuda/ops/block_stamp.h"
 #include "cuda/ops/launch.h"
+#include "cuda/ops/merge_row.cuh"
 #include "cuda/ops/partial_rows.cuh"
 #include "cuda/ops/transport.h"
 #include "cuda/ops/transport_shape.h"
-#include "cuda/ops/values.cuh"
-#include "cuda/ops/weights.cuh"
 
 namespace dcpscope::cuda {
 namespace {
@@ -93,57 +92,21 @@ __global__ void __launch_bounds__(kThreads)
   stamp.end();
 }
 
-/** sum += the row of each of kRowsInFlight ranks from `first` on, times its weight. */
-template <bool WireFp32>
-__device__ inline void addRows(const TransportShape& shape, const uint8_t* received, int64_t messageBytes,
-                               int first, const RankWeights& weights, int64_t row,
-                               float (&sum)[kEightsPerLane][kEight]) {
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const int count = shape.valueDim / kEight;
-  Eight<WireFp32> held[kRowsInFlight][kEightsPerLane] = {};
-#pragma unroll
-  for (int r = 0; r < kRowsInFlight; ++r)
-#pragma unroll
-    for (int i = 0; i < kEightsPerLane; ++i)
-      if (first + r < shape.ranks && lane + i * kWarp < count)
-        held[r][i] =
-            loadEight<WireFp32>(received + (first + r) * messageBytes, row * count + lane + i * kWarp);
-#pragma unroll
-  for (int r = 0; r < kRowsInFlight; ++r) {
-    const float weight = weights.of(first + r);
-    if (weight == 0.0F) continue;
-#pragma unroll
-    for (int i = 0; i < kEightsPerLane; ++i) {
-      float values[kEight];
-      widen(held[r][i], values);
-#pragma unroll
-      for (int j = 0; j < kEight; ++j) sum[i][j] = fmaf(values[j], weight, sum[i][j]);
-    }
-  }
-}
-
-/** One warp a row of the rank's own heads. */
-template <bool WireFp32, bool OutFp32>
-__device__ inline void mergeRow(const TransportShape& shape, const Message& message, const uint8_t* received,
-                                void* merged, int64_t row) {
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const int count = shape.valueDim / kEight;
-  const auto* lse = reinterpret_cast<const float*>(received + message.valueBytes);
-  const RankWeights weights = weightsOf(lse + row, message.bytes / 4, shape.ranks, shape.base2);
-  float sum[kEightsPerLane][kEight] = {};
-  for (int first = 0; first < shape.ranks; first += kRowsInFlight)
-    addRows<WireFp32>(shape, received, message.bytes, first, weights, row, sum);
-#pragma unroll
-  for (int i = 0; i < kEightsPerLane; ++i)
-    if (lane + i * kWarp < count) storeEight(merged, row * count + lane + i * kWarp, narrow<OutFp32>(sum[i]));
-}
-
 template <bool WireFp32, bool OutFp32>
 __global__ void __launch_bounds__(kThreads)
     mergeKernel(TransportShape shape, Message message, const uint8_t* received, void* merged, Stamps stamps) {
   const BlockStamp stamp(stamps);
   const int64_t row = static_cast<int64_t>(blockIdx.x) * kWarps + threadIdx.x / kWarp;
-  if (row < message.rows) mergeRow<WireFp32, OutFp32>(shape, message, received, merged, row);
+  if (row < message.rows) {
+    const auto lseOf = [&](int r) {
+      return reinterpret_cast<const float*>(received + r * message.bytes + message.valueBytes)[row];
+    };
+    const auto rowOf = [&](int r) {
+      return received + r * message.bytes + row * shape.valueDim * (WireFp32 ? 4 : 2);
+    };
+    mergeRow<WireFp32, OutFp32, kRowsInFlight>(shape, weightsOf(shape.ranks, shape.base2, lseOf), rowOf,
+                                               merged, row);
+  }
   stamp.end();
 }
 

@@ -32,7 +32,8 @@ __device__ inline void correctRow(const TransportShape& shape, int rank, const H
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int count = shape.valueDim / kEight;
   const int64_t rows = static_cast<int64_t>(shape.tokens) * shape.heads;
-  const float weight = weightsOf(lses + row, rows, shape.ranks, shape.base2).of(rank);
+  const float weight =
+      weightsOf(shape.ranks, shape.base2, [&](int r) { return lses[r * rows + row]; }).of(rank);
 #pragma unroll
   for (int i = 0; i < kEightsPerLane; ++i) {
     if (lane + i * kWarp >= count) continue;

@@ -24,12 +24,10 @@ struct RankWeights {
   }
 };
 
-/** lse of rank r lies at lses[r * stride]; the weight of a rank without keys is 0, also when none has any. */
-__device__ inline RankWeights weightsOf(const float* lses, int64_t stride, int ranks, bool base2) {
+/** Weights from the lse of the ranks `lane` and `lane + 32`, -inf where there is none: 0 for ranks without
+ * keys, also when none has any. */
+__device__ inline RankWeights weightsFrom(float low, float high, bool base2) {
   constexpr unsigned all = 0xffffffffU;
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const float low = lane < ranks ? effectiveLse(lses[lane * stride]) : -INFINITY;
-  const float high = lane + kWarp < ranks ? effectiveLse(lses[(lane + kWarp) * stride]) : -INFINITY;
   float most = fmaxf(low, high);
 #pragma unroll
   for (int step = kWarp / 2; step > 0; step /= 2) most = fmaxf(most, __shfl_xor_sync(all, most, step));
@@ -40,6 +38,15 @@ __device__ inline RankWeights weightsOf(const float* lses, int64_t stride, int r
 #pragma unroll
   for (int step = kWarp / 2; step > 0; step /= 2) total += __shfl_xor_sync(all, total, step);
   return {lowPart / total, highPart / total};
+}
+
+/** The same for `lseOf(rank)`, which a lane calls for its ranks. */
+template <class LseOf>
+__device__ inline RankWeights weightsOf(int ranks, bool base2, LseOf&& lseOf) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const float low = lane < ranks ? effectiveLse(lseOf(lane)) : -INFINITY;
+  const float high = lane + kWarp < ranks ? effectiveLse(lseOf(lane + kWarp)) : -INFINITY;
+  return weightsFrom(low, high, base2);
 }
 
 }  // namespace dcpscope::cuda

@@ -40,11 +40,23 @@ struct Buffers {
         messages(messageBytes(shape) * kRanks),
         received(messages.count()),
         bounds(std::vector<int32_t>(static_cast<size_t>(tokens), 1)),
-        stats(tokens) {
+        stats(tokens),
+        own(std::vector<uint32_t>(kRanks, uint32_t{1} << 30)),
+        told(kRanks),
+        count(1),
+        lost(1) {
     stats.fill(0);
+    count.fill(0);
+    lost.fill(0);
+    flags.count = count.get();
+    flags.patience = uint64_t{1} << 32;
+    flags.lost = lost.get();
     out.upload(std::vector<float>(static_cast<size_t>(out.count()), 0.5F));
     for (int r = 0; r < kRanks; ++r) {
       lseOf.at[r] = lse.get();
+      outOf.at[r] = out.get();
+      // All peers have come to a turn that no test reaches, and what they are told goes elsewhere.
+      flags.turns[r] = (r == 1 ? own : told).get();
       wireOf.at[r] = wire.get();
       messagesOf.at[r] = messages.get();
     }
@@ -62,9 +74,15 @@ struct Buffers {
   DeviceArray<uint8_t> received;
   DeviceArray<int32_t> bounds;
   DeviceArray<StatsRecord> stats;
+  DeviceArray<uint32_t> own;
+  DeviceArray<uint32_t> told;
+  DeviceArray<PeerFlags::Count> count;
+  DeviceArray<uint32_t> lost;
   RankBuffers lseOf{};
+  RankBuffers outOf{};
   RankBuffers wireOf{};
   RankBuffers messagesOf{};
+  PeerFlags flags{};
 };
 
 void time(Runner& runner, int tokens) {
@@ -103,6 +121,12 @@ void time(Runner& runner, int tokens) {
   });
   timed("exchange", [](const Buffers& b, cudaStream_t stream, Stamp* stamps) {
     exchangeMessages(b.shape, 1, b.messagesOf, b.received.get(), stream, stamps);
+  });
+  timed("merge-p2p", [](const Buffers& b, cudaStream_t stream, Stamp* stamps) {
+    mergePeers(b.shape, 1, b.outOf, b.lseOf, b.merged.get(), nullptr, stream, stamps);
+  });
+  timed("merge-p2p-flags", [](const Buffers& b, cudaStream_t stream, Stamp* stamps) {
+    mergePeers(b.shape, 1, b.outOf, b.lseOf, b.merged.get(), &b.flags, stream, stamps);
   });
   timed("merge", [](const Buffers& b, cudaStream_t stream, Stamp* stamps) {
     mergeMessages(b.shape, b.received.get(), b.merged.get(), stream, stamps);

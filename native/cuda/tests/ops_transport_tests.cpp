@@ -224,6 +224,136 @@ void a2a(Random& random, bool outFp32, bool wireFp32) {
   for (const StampProbe& stamp : stamps) stamp.check();
 }
 
+void expectMerged(const Group& group, int rank, const Values& merged) {
+  expectClose(merged.download(), group.merged(rank), group.shape.outFp32 ? 1e-5 : 1.0 / 256, 2e-5,
+              "merged against fp64");
+  merged.checkGuards("merged");
+}
+
+/** Ranks that a stream has brought together. */
+void p2p(Random& random, bool outFp32) {
+  const Group group(random, outFp32, outFp32);
+  const auto rank = static_cast<int>(random.integer(0, group.shape.ranks - 1));
+  const Values merged(group.rows() / group.shape.ranks * group.shape.valueDim, outFp32);
+  const StampProbe stamps;
+  mergePeers(group.shape, rank, addresses(group.deviceOut), addresses(group.deviceLse), merged.get(), nullptr,
+             nullptr, stamps.get());
+  expectMerged(group, rank, merged);
+  stamps.check();
+}
+
+/** Flags of the ranks of a group that share a device. */
+struct Flags {
+  Flags(int ofRanks, uint64_t patience) : ranks(ofRanks), counts(ofRanks), lost(ofRanks) {
+    counts.fill(0);
+    lost.fill(0);
+    for (int r = 0; r < ranks; ++r) {
+      turns.push_back(std::make_unique<DeviceArray<uint32_t>>(ranks));
+      turns.back()->fill(0);
+    }
+    for (int r = 0; r < ranks; ++r) {
+      PeerFlags flags{};
+      for (int peer = 0; peer < ranks; ++peer) flags.turns[peer] = turns[static_cast<size_t>(peer)]->get();
+      flags.count = counts.get() + r;
+      flags.patience = patience;
+      flags.lost = lost.get() + r;
+      of.push_back(flags);
+    }
+  }
+
+  void checkGuards() const {
+    for (const auto& own : turns) own->checkGuards("turns");
+    counts.checkGuards("counts");
+    lost.checkGuards("lost");
+  }
+
+  int ranks;
+  std::vector<std::unique_ptr<DeviceArray<uint32_t>>> turns;
+  DeviceArray<PeerFlags::Count> counts;
+  DeviceArray<uint32_t> lost;
+  std::vector<PeerFlags> of;
+};
+
+/** A stream for each rank, so that their kernels run beside each other. */
+struct Streams {
+  explicit Streams(int count) : of(static_cast<size_t>(count)) {
+    for (auto& stream : of)
+      cudaCheck(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "a stream for a rank");
+  }
+  ~Streams() {
+    for (cudaStream_t stream : of) cudaStreamDestroy(stream);
+  }
+  Streams(const Streams&) = delete;
+  Streams& operator=(const Streams&) = delete;
+  std::vector<cudaStream_t> of;
+};
+
+/** A group small enough that the kernels of all its ranks run at once. */
+Group smallGroup(Random& random, bool outFp32) {
+  Group group(random, outFp32, outFp32);
+  while (group.shape.ranks < 2 || group.shape.ranks > 8) group = Group(random, outFp32, outFp32);
+  return group;
+}
+
+/** Ranks that wait for each other, for some turns, each of them late in some. */
+void waits(Random& random, bool outFp32) {
+  const Group group = smallGroup(random, outFp32);
+  const int ranks = group.shape.ranks;
+  const Flags flags(ranks, uint64_t{10} * 1000 * 1000 * 1000);
+  const Streams streams(ranks);
+  std::vector<std::unique_ptr<Values>> merged;
+  for (int r = 0; r < ranks; ++r)
+    merged.push_back(std::make_unique<Values>(group.rows() / ranks * group.shape.valueDim, outFp32));
+  constexpr int kTurns = 5;
+  std::vector<int> order(static_cast<size_t>(ranks));
+  for (int r = 0; r < ranks; ++r) order[static_cast<size_t>(r)] = r;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    random.shuffle(order);
+    for (const int r : order)
+      mergePeers(group.shape, r, addresses(group.deviceOut), addresses(group.deviceLse),
+                 merged[static_cast<size_t>(r)]->get(), &flags.of[static_cast<size_t>(r)],
+                 streams.of[static_cast<size_t>(r)], nullptr);
+  }
+  cudaCheck(cudaDeviceSynchronize(), "ranks that wait for each other");
+  for (int r = 0; r < ranks; ++r) expectMerged(group, r, *merged[static_cast<size_t>(r)]);
+  for (const PeerFlags::Count& count : flags.counts.download())
+    expect(count.turn == kTurns && count.blocks == 0,
+           format("a rank is at turn %u with %u blocks", count.turn, count.blocks));
+  for (const uint32_t lost : flags.lost.download()) expect(lost == 0, format("rank %u is lost", lost - 1));
+  flags.checkGuards();
+}
+
+/** One rank never comes: the others say which, write nothing, and do not wait again. */
+void loses(Random& random) {
+  const Group group = smallGroup(random, false);
+  const int ranks = group.shape.ranks;
+  const auto missing = static_cast<int>(random.integer(0, ranks - 1));
+  const Flags flags(ranks, uint64_t{20} * 1000 * 1000);
+  const Streams streams(ranks);
+  std::vector<std::unique_ptr<Values>> merged;
+  std::vector<std::vector<float>> before;
+  for (int r = 0; r < ranks; ++r) {
+    merged.push_back(std::make_unique<Values>(group.rows() / ranks * group.shape.valueDim, false));
+    before.push_back(merged.back()->download());
+  }
+  for (int turn = 0; turn < 3; ++turn)
+    for (int r = 0; r < ranks; ++r)
+      if (r != missing)
+        mergePeers(group.shape, r, addresses(group.deviceOut), addresses(group.deviceLse),
+                   merged[static_cast<size_t>(r)]->get(), &flags.of[static_cast<size_t>(r)],
+                   streams.of[static_cast<size_t>(r)], nullptr);
+  cudaCheck(cudaDeviceSynchronize(), "ranks of which one is missing");
+  const std::vector<uint32_t> lost = flags.lost.download();
+  for (int r = 0; r < ranks; ++r) {
+    expectSame(merged[static_cast<size_t>(r)]->download(), before[static_cast<size_t>(r)],
+               "what was not merged");
+    const uint32_t want = r == missing ? 0 : static_cast<uint32_t>(missing) + 1;
+    expect(lost[static_cast<size_t>(r)] == want,
+           format("rank %d misses %u instead of %u", r, lost[static_cast<size_t>(r)], want));
+  }
+  flags.checkGuards();
+}
+
 }  // namespace
 
 void opsTransportTests(Runner& runner) {
@@ -236,6 +366,12 @@ void opsTransportTests(Runner& runner) {
                  [=](Random& random) { agRs(random, outFp32, wireFp32); });
       randomTest(runner, "ops/a2a/" + types, times, [=](Random& random) { a2a(random, outFp32, wireFp32); });
     }
+  for (const bool outFp32 : {false, true}) {
+    const std::string type = outFp32 ? "out-fp32" : "out-bf16";
+    randomTest(runner, "ops/p2p/" + type, times, [=](Random& random) { p2p(random, outFp32); });
+    randomTest(runner, "ops/p2p/" + type + "/waits", times, [=](Random& random) { waits(random, outFp32); });
+  }
+  randomTest(runner, "ops/p2p/loses", 2, loses);
 }
 
 }  // namespace dcpscope::cuda::tests
