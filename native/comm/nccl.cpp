@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <utility>
 
 #include "core/error.h"
 
@@ -105,7 +106,15 @@ Communicator::Communicator(const Library& library, const UniqueId& id, int ranks
 
 Communicator::~Communicator() {
   // To destroy waits for work under way, which never ends when a rank is lost.
-  static_cast<void>(broken_ ? library_.commAbort_(handle_) : library_.commDestroy_(handle_));
+  if (broken_)
+    abort();
+  else
+    static_cast<void>(library_.commDestroy_(handle_));
+}
+
+void Communicator::abort() {
+  broken_ = true;
+  if (void* handle = std::exchange(handle_, nullptr)) static_cast<void>(library_.commAbort_(handle));
 }
 
 void Communicator::require(int result, const char* what) {

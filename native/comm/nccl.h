@@ -96,6 +96,10 @@ class Communicator {
   /** Throws an error that work has met since it was enqueued. */
   void requireHealthy();
 
+  /** Lets work under way on this rank end, whatever the others do; from any thread. After it the communicator
+   * is only destroyed. */
+  void abort();
+
  private:
   void require(int result, const char* what);
 

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/group.h"
+#include "comm/step_report.h"
 
 namespace dcpscope {
 
@@ -26,13 +26,6 @@ struct PeerBytes {
   int64_t lse = 0;
   int64_t wire = 0;
   int64_t merged = 0;
-};
-
-/** What a rank says of a step to the others. */
-struct StepReport {
-  int64_t began = 0;
-  int64_t ended = 0;
-  RankNotes notes;
 };
 
 /**

@@ -1,106 +1,45 @@
 #include "comm/process_peers.h"
 
 #include <algorithm>
-#include <chrono>
-#include <ctime>
-#include <new>
-#include <string>
-#include <type_traits>
-
-#if defined(__linux__)
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
-
-#include "core/error.h"
+#include <atomic>
 
 namespace dcpscope {
 namespace {
 
 constexpr int64_t kAlign = 4096;
-/** Longest sleep between two looks at the others. */
-constexpr int64_t kSleepNs = 20'000'000;
-/** In the word that counts meetings: no further one takes place. */
-constexpr uint32_t kEnded = uint32_t{1} << 31;
 
 int64_t aligned(int64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
 
-int64_t rankBytes(const PeerBytes& b) {
-  return aligned(b.queries) + aligned(b.out) + aligned(b.lse) + aligned(b.wire) + aligned(b.merged);
-}
+/** What every rank has in front of its parts. */
+constexpr int64_t kEntries = kAlign;
 
-int64_t steadyNow() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
-void pause() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
+int64_t roomOf(const PeerBytes& b) {
+  return kEntries + aligned(b.queries) + aligned(b.out) + aligned(b.lse) + aligned(b.wire) +
+         aligned(b.merged);
 }
 
 }  // namespace
 
-struct alignas(128) ProcessPeers::Header {
-  /** Meetings that have taken place, and kEnded. */
-  std::atomic<uint32_t> meetings{0};
-  alignas(128) std::atomic<uint64_t> arrivals{0};
-};
-
-struct alignas(128) ProcessPeers::Control {
-  Beacon beacon;
-  std::atomic<uint32_t> arrived{0};
-  /** When it entered the current collective; two in turn. */
-  std::atomic<int64_t> entered[2];
-  StepReport report;
+/** When a rank entered the current collective; two in turn. */
+struct ProcessPeers::Entries {
+  std::atomic<int64_t> at[2];
 };
 
 // Other processes see the same bytes, which only holds for what needs no lock.
-static_assert(std::atomic<uint32_t>::is_always_lock_free && std::atomic<uint64_t>::is_always_lock_free);
-static_assert(std::is_trivially_copyable_v<StepReport>);
-
-int64_t ProcessPeers::segmentBytes(const PeerBytes& bytes, int ranks) {
-  return aligned(static_cast<int64_t>(sizeof(Header)) + ranks * static_cast<int64_t>(sizeof(Control))) +
-         ranks * rankBytes(bytes);
-}
+static_assert(std::atomic<int64_t>::is_always_lock_free);
 
 ProcessPeers::ProcessPeers(RunState& state, const PeerBytes& bytes, int64_t patience, int spins)
-    : state_(state),
-      ranks_(state.config.ranks),
+    : ranks_(state.config.ranks),
       self_(state.member->rank),
       bytes_(bytes),
-      patience_(patience),
-      spins_(spins),
-      segment_(state.member->creates
-                   ? Segment::create(state.member->segment, segmentBytes(bytes, state.config.ranks))
-                   : Segment::open(state.member->segment, segmentBytes(bytes, state.config.ranks))),
-      header_(reinterpret_cast<Header*>(segment_.data())),
-      pulses_(static_cast<size_t>(ranks_)),
-      still_(static_cast<size_t>(ranks_)) {
-  // All bytes are zero, which is what new objects would be made of.
-  state_.beacon = &beacon(self_);
-  state_.at({});
+      control_(state, roomOf(bytes), patience, spins) {}
+
+ProcessPeers::Entries& ProcessPeers::entries(int rank) const {
+  return *reinterpret_cast<Entries*>(control_.room(rank));
 }
-
-ProcessPeers::~ProcessPeers() {
-  header_->meetings.fetch_or(kEnded, std::memory_order_acq_rel);
-  ring();
-  state_.beacon = nullptr;
-}
-
-ProcessPeers::Control& ProcessPeers::control(int rank) const {
-  return reinterpret_cast<Control*>(header_ + 1)[rank];
-}
-
-Beacon& ProcessPeers::beacon(int rank) { return control(rank).beacon; }
-
-StepReport& ProcessPeers::report(int rank) { return control(rank).report; }
 
 PeerMemory ProcessPeers::memory(int rank) {
-  unsigned char* at = segment_.data() + segmentBytes(bytes_, ranks_) - (ranks_ - rank) * rankBytes(bytes_);
+  unsigned char* at = control_.room(rank) + kEntries;
   const auto take = [&](int64_t bytes) {
     unsigned char* part = bytes == 0 ? nullptr : at;
     at += aligned(bytes);
@@ -115,131 +54,16 @@ PeerMemory ProcessPeers::memory(int rank) {
   return memory;
 }
 
-void ProcessPeers::meet(int) { static_cast<void>(arrive()); }
+void ProcessPeers::meet(int) { static_cast<void>(control_.meet()); }
 
 int64_t ProcessPeers::enter(int, int64_t now) {
   const uint32_t turn = collectives_++ & 1;
-  control(self_).entered[turn].store(now, std::memory_order_relaxed);
-  if (!arrive()) return now;
+  entries(self_).at[turn].store(now, std::memory_order_relaxed);
+  if (!control_.meet()) return now;
   int64_t last = 0;
   for (int r = 0; r < ranks_; ++r)
-    last = std::max(last, control(r).entered[turn].load(std::memory_order_relaxed));
+    last = std::max(last, entries(r).at[turn].load(std::memory_order_relaxed));
   return last;
-}
-
-bool ProcessPeers::settle() { return arrive(); }
-
-bool ProcessPeers::arrive() {
-  if (lost_ || state_.cancelled()) {
-    // No meeting takes place without this rank, so the others need not wait for it.
-    static_cast<void>(giveUp(turn_ + 1));
-    if (lost_) __atomic_store_n(&state_.cancel, 1, __ATOMIC_RELAXED);
-    return false;
-  }
-  const uint32_t turn = ++turn_;
-  control(self_).arrived.store(turn, std::memory_order_release);
-  const uint64_t all = static_cast<uint64_t>(turn) * static_cast<uint64_t>(ranks_);
-  if (header_->arrivals.fetch_add(1, std::memory_order_acq_rel) + 1 == all) {
-    uint32_t before = turn - 1;
-    if (header_->meetings.compare_exchange_strong(before, turn, std::memory_order_acq_rel)) {
-      ring();
-      return true;
-    }
-  }
-  return wait(turn);
-}
-
-bool ProcessPeers::wait(uint32_t turn) {
-  for (int i = 0; i < spins_; ++i) {
-    if (header_->meetings.load(std::memory_order_acquire) >= turn) break;
-    pause();
-  }
-  int64_t then = steadyNow();
-  std::fill(still_.begin(), still_.end(), 0);
-  for (;;) {
-    const uint32_t seen = header_->meetings.load(std::memory_order_acquire);
-    if ((seen & ~kEnded) >= turn) return true;
-    if (seen >= kEnded) {
-      lost_ = !cancelledSoon();
-      if (lost_) __atomic_store_n(&state_.cancel, 1, __ATOMIC_RELAXED);
-      return false;
-    }
-    if (state_.cancelled()) {
-      if (giveUp(turn)) return false;
-      continue;
-    }
-    const int64_t now = steadyNow();
-    const int late = overdue(turn, now - then);
-    then = now;
-    if (late >= 0 && giveUp(turn)) {
-      lost_ = true;
-      absent_ = late;
-      missed_ = beacon(self_).seen();
-      __atomic_store_n(&state_.cancel, 1, __ATOMIC_RELAXED);
-      return false;
-    }
-    sleep(seen);
-  }
-}
-
-bool ProcessPeers::cancelledSoon() const {
-  constexpr int64_t kWaitNs = 500'000'000;
-  const timespec moment{0, 2'000'000};
-  for (const int64_t begin = steadyNow(); steadyNow() - begin < kWaitNs; nanosleep(&moment, nullptr))
-    if (state_.cancelled()) return true;
-  return false;
-}
-
-bool ProcessPeers::giveUp(uint32_t turn) {
-  uint32_t before = turn - 1;
-  if (!header_->meetings.compare_exchange_strong(before, before | kEnded, std::memory_order_acq_rel))
-    return false;
-  ring();
-  return true;
-}
-
-int ProcessPeers::overdue(uint32_t turn, int64_t elapsed) {
-  // A process that was stopped itself, or the whole machine, has seen nothing of that time.
-  const int64_t watched = std::min(elapsed, 5 * kSleepNs);
-  int late = -1;
-  for (int r = 0; r < ranks_; ++r) {
-    const auto i = static_cast<size_t>(r);
-    if (control(r).arrived.load(std::memory_order_acquire) >= turn) continue;
-    const uint64_t pulse = beacon(r).pulse.load(std::memory_order_relaxed);
-    still_[i] = pulse == pulses_[i] ? still_[i] + watched : 0;
-    pulses_[i] = pulse;
-    if (still_[i] > patience_ && late < 0) late = r;
-  }
-  return late;
-}
-
-#if defined(__linux__)
-
-void ProcessPeers::ring() { syscall(SYS_futex, &header_->meetings, FUTEX_WAKE, ranks_, nullptr, nullptr, 0); }
-
-void ProcessPeers::sleep(uint32_t seen) {
-  const timespec most{0, kSleepNs};
-  syscall(SYS_futex, &header_->meetings, FUTEX_WAIT, seen, &most, nullptr, 0);
-}
-
-#else
-
-void ProcessPeers::ring() {}
-
-void ProcessPeers::sleep(uint32_t) {
-  const timespec moment{0, 100'000};
-  nanosleep(&moment, nullptr);
-}
-
-#endif
-
-void ProcessPeers::throwIfLost() const {
-  if (!lost_) return;
-  if (absent_ < 0) throw EngineError(ErrorCode::abandoned, "another rank has ended the run");
-  const Place at = control(absent_).beacon.seen();
-  throw EngineError(ErrorCode::absent,
-                    "rank " + std::to_string(absent_) + " did not come to " + describe(missed_) + " within " +
-                        std::to_string(patience_ / 1'000'000'000) + " s; it is in " + describe(at));
 }
 
 }  // namespace dcpscope

@@ -13,6 +13,8 @@ struct Member {
   bool creates = false;
   /** Nanoseconds of the steady clock at which the clock of the run is zero. */
   int64_t clockBase = 0;
+  /** The GPU that computes it, as CUDA counts them. */
+  int gpu = 0;
 };
 
 }  // namespace dcpscope
