@@ -109,8 +109,7 @@ export const deviceOf = (config: RunConfig, gpus = 0): Device => {
 const neededGpus = ({ engine, parallel }: RunConfig): number =>
   engine.ranks === 'processes' ? parallel.dcpSize : 1
 
-const needsCpu = ({ cache, parallel }: RunConfig): boolean =>
-  cache.kvDtype === 'fp32' || parallel.comm === 'p2p'
+const needsCpu = ({ cache }: RunConfig): boolean => cache.kvDtype === 'fp32'
 
 /** Needs a configuration without `unsupported` entries. */
 export const engineConfig = (config: RunConfig, device: Device = deviceOf(config)): EngineConfig => {

@@ -44,7 +44,7 @@ const COMMAND_LINE_ONLY = 'processes can be run from the command line only'
 
 /** What depends on the device: GPUs keep no fp32 caches and cannot do all that the CPU does, and only they replay graphs and measure what tracing costs. */
 const deviceIssues = (config: RunConfig, cuda: CudaInfo | undefined): ConfigIssue[] => {
-  const { cache, engine, parallel } = config
+  const { cache, engine } = config
   const issues: ConfigIssue[] = []
   const asked = engine.device === 'cuda'
   if (asked && cuda?.available === false)
@@ -54,8 +54,6 @@ const deviceIssues = (config: RunConfig, cuda: CudaInfo | undefined): ConfigIssu
     })
   if (asked && cache.kvDtype === 'fp32')
     issues.push({ path: 'cache.kvDtype', message: 'fp32 is not supported on a GPU; use bf16' })
-  if (asked && parallel.comm === 'p2p')
-    issues.push({ path: 'parallel.comm', message: 'p2p is not supported on a GPU by this version' })
   const gpus = cuda === undefined ? Number.POSITIVE_INFINITY : usableGpus(cuda)
   if (engine.graph && deviceOf(config, gpus) === 'cpu')
     issues.push({ path: 'engine.graph', message: 'needs a GPU, and this run would use the CPU' })

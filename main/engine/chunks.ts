@@ -16,6 +16,8 @@ export interface Origin {
   readonly measuredLayers: number
   readonly layers: number
   readonly sharing: Sharing
+  /** Ranks merge right from what their peers have: with `p2p` the merge is the exchange. */
+  readonly mergesPeers?: boolean
   /** Why kernels that were asked for are not recorded. */
   readonly kernelProblem?: string
 }
@@ -58,11 +60,13 @@ const spanProvenance = ({ rows, columns }: NativeChunk, { sharing }: Origin): Ui
 /** Stages in which ranks meet: their copies stand for what would go from one device to another. */
 const MEETING_STAGES = STAGES.map((stage) => STAGE_FAMILY[stage] === 'communication')
 
-const kernelChunk = (chunk: NativeChunk, { sharing }: Origin): TraceChunk => {
+const MERGE = STAGES.indexOf('merge')
+
+const kernelChunk = (chunk: NativeChunk, { sharing, mergesPeers = false }: Origin): TraceChunk => {
   const { names = [], columns, ...rest } = chunk
   const name = Array.from(numbers(chunk, 'name'), (place) => names[place] ?? 'unknown')
   const provenance = Uint8Array.from(numbers(chunk, 'stage'), (stage) =>
-    workCode(sharing, MEETING_STAGES[stage] === true),
+    workCode(sharing, MEETING_STAGES[stage] === true || (mergesPeers && stage === MERGE)),
   )
   return { ...rest, columns: { ...columns, name, provenance } }
 }

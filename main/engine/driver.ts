@@ -219,6 +219,7 @@ class RunDriver {
     const origin = {
       measuredLayers: measuredLayers(config),
       layers: config.model.layers,
+      mergesPeers: config.parallel.comm === 'p2p',
       sharing: sharingOf(this.#request),
       ...(this.#kernelProblem === undefined ? {} : { kernelProblem: this.#kernelProblem }),
     }

@@ -31,7 +31,7 @@ export const buildAddon = () =>
     })
   })
 
-const CUDA_INPUTS = ['native/cuda', 'native/core', 'native/common.cmake']
+const CUDA_INPUTS = ['native/cuda', 'native/core', 'native/comm', 'native/common.cmake']
 const CUDA_LIBRARY = 'dist/native/dcpscope_cuda.so'
 
 /** Compiles the CUDA engine to dist/native/dcpscope_cuda.so, where there is a CUDA compiler. */

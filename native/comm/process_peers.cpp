@@ -61,8 +61,7 @@ int64_t ProcessPeers::enter(int, int64_t now) {
   entries(self_).at[turn].store(now, std::memory_order_relaxed);
   if (!control_.meet()) return now;
   int64_t last = 0;
-  for (int r = 0; r < ranks_; ++r)
-    last = std::max(last, entries(r).at[turn].load(std::memory_order_relaxed));
+  for (int r = 0; r < ranks_; ++r) last = std::max(last, entries(r).at[turn].load(std::memory_order_relaxed));
   return last;
 }
 

@@ -72,8 +72,6 @@ void validateWork(const Config& c) {
   range(c.restOfLayerBytes, 0, int64_t{1} << 40, "restOfLayerBytes");
   rule(c.restOfLayerFlops == 0 || c.restOfLayerBytes > 0, "restOfLayerFlops", "needs restOfLayerBytes");
   rule(!c.graph || c.cuda, "graph", "needs the device cuda");
-  rule(c.comm != Comm::p2p || !c.cuda, "comm", "p2p needs the device cpu");
-  rule(!c.processes || !c.cuda, "processes", "needs the device cpu");
   range(c.restOfLayerFlops, 0, int64_t{1} << 50, "restOfLayerFlops");
   range(c.checkRows, kCheckAll, 1 << 20, "checkRows");
   for (const int step : c.captureSteps) range(step, 0, c.steps - 1, "captureSteps");

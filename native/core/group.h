@@ -133,7 +133,8 @@ class Device {
 
   /** Threads that the run should have for its own work and the group's. */
   virtual int threads(const Config& config) const = 0;
-  /** What `createGroup` would allocate for a valid configuration. */
+  /** What `createGroup` would allocate for a valid configuration: of the host in all processes, of the device
+   * in one. */
   virtual std::vector<MemoryComponent> memory(const Config& config) const = 0;
   /** Throws ERR_MEMORY when what `components` need of the device's own memory is not free. */
   virtual void requireRoom(const std::vector<MemoryComponent>& components) const = 0;

@@ -112,8 +112,10 @@ double Checker::stepCost() const {
 double Checker::gpuStepCost(double keys, double multiplyAdds) const {
   const Config& c = state_.config;
   const double bytes = keys / c.qLen * c.layers * state_.shape.cacheRowBytes;
-  const double busy = std::max(bytes / kGpuBytesPerSecond, multiplyAdds / kGpuRate);
-  return kHostRate * (busy + kKernelSeconds * kKernelsPerLayer * c.layers * c.ranks);
+  const double busy = std::max(bytes / kGpuBytesPerSecond, multiplyAdds / kGpuRate) +
+                      kKernelSeconds * kKernelsPerLayer * c.layers * c.ranks;
+  // Ranks with processes of their own work at the same time.
+  return kHostRate * busy / (c.processes ? c.ranks : 1);
 }
 
 int64_t Checker::unitsWanted() {

@@ -1,6 +1,8 @@
 #include "cuda/library.h"
 
 #include <exception>
+#include <map>
+#include <mutex>
 
 #include "cuda/run/devices.h"
 #include "cuda/run/group.h"
@@ -26,7 +28,9 @@ DCPSCOPE_EXPORT void dcpscope_cuda_kernel_problem(std::string& problem) {
   }
 }
 
-DCPSCOPE_EXPORT const dcpscope::Device& dcpscope_cuda_device() {
-  static const dcpscope::cuda::Gpu gpu;
-  return gpu;
+DCPSCOPE_EXPORT const dcpscope::Device& dcpscope_cuda_device(int index) {
+  static std::mutex mutex;
+  static std::map<int, dcpscope::cuda::Gpu> gpus;
+  const std::lock_guard lock(mutex);
+  return gpus.try_emplace(index, index).first->second;
 }

@@ -25,12 +25,24 @@ struct GpuInfo {
   std::string uuid;
   /** Version of the driver itself, empty when it is not known. */
   std::string driver;
+  /** The other GPUs whose memory it can reach. */
+  std::vector<int> peers;
+  /** One line that says why it cannot be used; empty when it can. */
+  std::string problem;
+};
+
+/** NCCL, by which ranks on GPUs of their own exchange: its version, or why it cannot be used, in one line. */
+struct NcclInfo {
+  std::string version;
+  std::string reason;
 };
 
 struct Report {
   /** One line that says why no GPU can be used; empty when the first of `devices` can. */
   std::string reason;
+  /** In the order in which CUDA counts them. */
   std::vector<GpuInfo> devices;
+  NcclInfo nccl;
 };
 
 }  // namespace dcpscope::cuda
@@ -45,6 +57,6 @@ void dcpscope_cuda_devices(dcpscope::cuda::Report& report);
 /** Why kernels cannot be recorded on this machine, in one line; empty when they can. Throws nothing. */
 void dcpscope_cuda_kernel_problem(std::string& problem);
 
-/** The first GPU, when the report has no reason against it. */
-const dcpscope::Device& dcpscope_cuda_device();
+/** A GPU of the report that has no problem, by its place there. */
+const dcpscope::Device& dcpscope_cuda_device(int index);
 }

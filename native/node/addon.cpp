@@ -51,6 +51,19 @@ Napi::Object gpuObject(Napi::Env env, const cuda::GpuInfo& gpu) {
   object.Set("runtimeVersion", version(gpu.runtimeVersion));
   object.Set("uuid", gpu.uuid);
   if (!gpu.driver.empty()) object.Set("driver", gpu.driver);
+  Napi::Array peers = Napi::Array::New(env);
+  for (const int peer : gpu.peers) peers.Set(peers.Length(), peer);
+  object.Set("peers", peers);
+  return object;
+}
+
+Napi::Object ncclObject(Napi::Env env, const cuda::NcclInfo& nccl) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("available", nccl.reason.empty());
+  if (nccl.reason.empty())
+    object.Set("version", nccl.version);
+  else
+    object.Set("reason", nccl.reason);
   return object;
 }
 
@@ -64,6 +77,8 @@ Napi::Value cudaInfo(const Napi::CallbackInfo& info) {
     object.Set("available", report.reason.empty());
     if (!report.reason.empty()) object.Set("reason", report.reason);
     object.Set("devices", devices);
+    // Nobody has looked for it where there is no GPU.
+    if (!report.devices.empty()) object.Set("nccl", ncclObject(info.Env(), report.nccl));
     return object;
   });
 }

@@ -172,6 +172,7 @@ std::optional<Member> readMember(const Napi::Value& value) {
   member.creates = read.flag("creates");
   member.clockBase = base.As<Napi::BigInt>().Int64Value(&whole);
   if (!whole) refuse("clockBaseNs", "nanoseconds of a clock");
+  if (!object.Get("gpu").IsUndefined()) member.gpu = read.small("gpu");
   return member;
 }
 

@@ -82,10 +82,16 @@ std::string cudaKernelProblem() {
   return problem;
 }
 
-const Device& cudaDevice() {
+const Device& cudaDevice(int gpu) {
   const cuda::Report report = cudaReport();
-  if (!report.reason.empty()) throw EngineError(ErrorCode::engine, report.reason);
-  return library().device();
+  const auto count = static_cast<int>(report.devices.size());
+  if (count == 0) throw EngineError(ErrorCode::engine, report.reason);
+  if (gpu < 0 || gpu >= count)
+    throw EngineError(ErrorCode::engine, "there is no GPU " + std::to_string(gpu) + ": this machine has " +
+                                             std::to_string(count) + ", counted from 0");
+  const std::string& problem = report.devices[static_cast<size_t>(gpu)].problem;
+  if (!problem.empty()) throw EngineError(ErrorCode::engine, problem);
+  return library().device(gpu);
 }
 
 }  // namespace dcpscope::node

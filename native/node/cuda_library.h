@@ -13,7 +13,7 @@ cuda::Report cudaReport();
 /** Why kernels on a GPU cannot be recorded here; empty when they can. */
 std::string cudaKernelProblem();
 
-/** The first GPU; throws ERR_ENGINE with the report's reason when there is none. */
-const Device& cudaDevice();
+/** A GPU by its place in the report; throws ERR_ENGINE with its problem, or why there is none. */
+const Device& cudaDevice(int gpu);
 
 }  // namespace dcpscope::node

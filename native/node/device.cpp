@@ -5,6 +5,6 @@
 
 namespace dcpscope::node {
 
-const Device& deviceOf(const Config& config) { return config.cuda ? cudaDevice() : cpuDevice(); }
+const Device& deviceOf(const Config& config, int gpu) { return config.cuda ? cudaDevice(gpu) : cpuDevice(); }
 
 }  // namespace dcpscope::node

@@ -49,7 +49,8 @@ Napi::Function RunObject::define(Napi::Env env) {
 RunObject::RunObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
   guarded(info.Env(), [&] {
     const Config config = readConfig(info[0]);
-    run_ = std::make_shared<Run>(config, deviceOf(config), readMember(info[1]));
+    const std::optional<Member> member = readMember(info[1]);
+    run_ = std::make_shared<Run>(config, deviceOf(config, member ? member->gpu : 0), member);
   });
 }
 

@@ -22,7 +22,9 @@ int64_t kernelsPerStep(const Config& config);
 /** Rows of one rank's rings: room for some thousand rows, and always for one step. */
 RingSizes ringSizes(const Config& config);
 
-/** What a run of a valid configuration would allocate on `device` and beside it, by purpose. */
+/** What a run of a valid configuration would allocate on `device` and beside it, by purpose. Where ranks have
+ * processes of their own, memory of the host is that of all of them, memory of a GPU what one of them takes.
+ */
 std::vector<MemoryComponent> predictMemory(const Config& config, const Device& device);
 
 }  // namespace dcpscope

@@ -31,11 +31,9 @@ void requireMember(const Config& config, const std::optional<Member>& member) {
 const Config& validated(const Config& config, const Device& device, const std::optional<Member>& member) {
   validate(config);
   requireMember(config, member);
-  if (!member || member->creates) {
-    const std::vector<MemoryComponent> components = predictMemory(config, device);
-    requireMemory(components, memoryAvailable().available);
-    device.requireRoom(components);
-  }
+  const std::vector<MemoryComponent> components = predictMemory(config, device);
+  if (!member || member->creates) requireMemory(components, memoryAvailable().available);
+  device.requireRoom(components);
   requireAddressablePool(config, Shape(config));
   return config;
 }

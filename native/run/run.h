@@ -32,7 +32,7 @@ class Run {
  public:
   /**
    * Throws ERR_CONFIG, or ERR_MEMORY before anything is allocated. With `member` it is the part of one rank;
-   * the rank that makes the shared memory answers for the memory of all.
+   * the rank that makes the shared memory answers for the host's memory of all, and each for that of its GPU.
    */
   Run(const Config& config, const Device& device, std::optional<Member> member = std::nullopt);
   ~Run();

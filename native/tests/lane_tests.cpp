@@ -60,7 +60,7 @@ const LaneSpan& spanOf(const Lanes& lanes, int rank, Stage stage) {
 }
 
 void everyRankHasTheStagesInOrder() {
-  for (const Comm comm : {Comm::agRs, Comm::a2a})
+  for (const Comm comm : {Comm::agRs, Comm::a2a, Comm::p2p})
     for (const int ranks : {1, 2, 5})
       for (const int topk : {0, 4}) {
         Config config = twoRanks(comm);
@@ -114,6 +114,67 @@ void anAllToAllPacksThenExchanges() {
   }
 }
 
+void aP2pMergeIsACollective() {
+  Device device;
+  device.took[{Stage::decodeAttn, 1, 0}] = 50;
+  const Lanes lanes = lanesOf(twoRanks(Comm::p2p), device);
+  const LaneSpan& early = spanOf(lanes, 0, Stage::merge);
+  const LaneSpan& late = spanOf(lanes, 1, Stage::merge);
+  EXPECT(early.collective == 1 && late.collective == 1);
+  EXPECT(late.enter - early.enter == 40 && early.lastEnter == late.enter && late.lastEnter == late.enter);
+  EXPECT(early.duration == 50 && late.duration == 10);
+}
+
+/** A rank with a process of its own does its part of the list, and no other. */
+void oneRankHasItsOwnWork() {
+  for (const Comm comm : {Comm::agRs, Comm::a2a, Comm::p2p}) {
+    Config config = twoRanks(comm);
+    config.layers = 2;
+    config.topk = 4;
+    const std::vector<Work> own = cuda::workOrder(config, {1, 2});
+    std::vector<Work> wanted;
+    for (const Work& work : cuda::workOrder(config))
+      if (work.rank == 1) wanted.push_back(work);
+    EXPECT(own.size() == wanted.size());
+    for (size_t i = 0; i < own.size(); ++i)
+      EXPECT(own[i].layer == wanted[i].layer && own[i].stage == wanted[i].stage && own[i].rank == 1 &&
+             own[i].part == wanted[i].part && own[i].meets == wanted[i].meets);
+  }
+}
+
+const LaneSpan& ownSpan(const Lanes& lanes, Stage stage) { return spanOf(lanes, 0, stage); }
+
+void anOwnLaneIsWhatHappened() {
+  const std::vector<Work> order = cuda::workOrder(twoRanks(Comm::agRs), {1, 2});
+  Device device;
+  device.took[{Stage::lseAllGather, 1, 0}] = 300;
+  const std::vector<Hull> hulls = device.run(order);
+  const Lanes lanes = cuda::ownLane(order, hulls);
+  EXPECT(lanes.spans.size() == 1);
+  // metadata 12, gather 12, append 12, attention 12, neutralize 12.
+  const LaneSpan& gather = ownSpan(lanes, Stage::lseAllGather);
+  EXPECT(gather.start == 60 && gather.duration == 300 && gather.enter == 60 && gather.lastEnter == 60);
+  EXPECT(gather.collective == 1 && ownSpan(lanes, Stage::outReduceScatter).collective == 2);
+  EXPECT(ownSpan(lanes, Stage::lseCorrect).start == 362);
+  EXPECT(lanes.wall == static_cast<int64_t>(hulls.back().end - hulls.front().begin));
+  for (size_t i = 0; i < order.size(); ++i)
+    if (hulls[i].begin > 0) EXPECT(lanes.begins[i] == static_cast<int64_t>(hulls[i].begin - 1000));
+}
+
+/** What packs and what exchanges is one collective; blocks of two kernels may overlap. */
+void anOwnLaneHasOneSpanForAnAllToAll() {
+  const std::vector<Work> order = cuda::workOrder(twoRanks(Comm::a2a), {0, 1});
+  std::vector<Hull> hulls = Device().run(order);
+  for (size_t i = 0; i < order.size(); ++i)
+    if (order[i].stage == Stage::merge) hulls[i].begin -= 5;
+  const Lanes lanes = cuda::ownLane(order, hulls);
+  const LaneSpan& exchange = ownSpan(lanes, Stage::outAllToAll);
+  EXPECT(exchange.start == 60 && exchange.duration == 22 && exchange.enter == 60);
+  const LaneSpan& merge = ownSpan(lanes, Stage::merge);
+  EXPECT(merge.collective == -1 && merge.start == 82 && merge.duration == 7 + 5);
+  EXPECT(lanes.wall == 94);
+}
+
 void aCombineBeginsWhereAttendingEnds() {
   Config config = twoRanks(Comm::agRs);
   config.ranks = config.heads = 1;
@@ -139,11 +200,10 @@ void aCombineBeginsWhereAttendingEnds() {
 }
 
 void hullsLeaveOutBlocksThatDidNotRun() {
-  std::vector<cuda::Stamp> stamps(cuda::kStampSlots, {0, 0});
+  std::vector<cuda::Stamp> stamps(cuda::kStamps, {0, 0});
   EXPECT(cuda::hullOf(stamps.data()).begin == 0);
   stamps[3] = {70, 90};
   stamps[5] = {60, 80};
-  stamps[cuda::kStamps] = {1, 1};
   EXPECT(cuda::hullOf(stamps.data()).begin == 60 && cuda::hullOf(stamps.data()).end == 90);
 }
 
@@ -167,6 +227,12 @@ void costsFollowTheKeysThatKernelsSaw() {
   // One row sees no key.
   EXPECT(cost(Stage::neutralize).bytes == 2 * (512 * 2 + 4));
   EXPECT(cost(Stage::lseAllGather).bytes == 2 * 2 * 4);
+  // Of two tokens a head each: slices and lse of both ranks are received, or read from one peer.
+  EXPECT(cost(Stage::merge).bytes == 2 * 2 * (512 * 2 + 4));
+  config.comm = Comm::p2p;
+  const RunState peers(config, {1, 1, 1});
+  const cuda::Cost merge = cuda::costOf(peers, {0, Stage::merge, 1}, {lengths, bounds}, false);
+  EXPECT(merge.bytes == 2 * (512 * 2 + 4) && merge.flops == 2 * 2 * 2 * 512);
 }
 
 void neutralizeReadsAllRowsOnlyForStatistics() {
@@ -190,6 +256,10 @@ void lanes() {
   everyRankHasTheStagesInOrder();
   lanesBeginTogetherAndWaitForEachOther();
   anAllToAllPacksThenExchanges();
+  aP2pMergeIsACollective();
+  oneRankHasItsOwnWork();
+  anOwnLaneIsWhatHappened();
+  anOwnLaneHasOneSpanForAnAllToAll();
   aCombineBeginsWhereAttendingEnds();
   hullsLeaveOutBlocksThatDidNotRun();
   costsFollowTheKeysThatKernelsSaw();

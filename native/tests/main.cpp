@@ -13,6 +13,7 @@ int main() {
   dcpscope::tests::schedule();
   dcpscope::tests::ncclCalls();
   dcpscope::tests::peers();
+  dcpscope::tests::meetings();
   dcpscope::tests::steps();
   std::puts("ok");
   return 0;

@@ -103,6 +103,13 @@ void errorsAreNamedAndAbort(const Scene& scene, const nccl::Library& library) {
     scene.asyncError(0);
   }
   EXPECT(contains(scene.taken(), "async; abort"));
+  {
+    nccl::Communicator comm(library, library.uniqueId(), 2, 0);
+    scene.taken();
+    comm.abort();
+    comm.abort();
+  }
+  EXPECT(scene.taken() == "abort");
   scene.fail("init", 2);
   expectThrown(ErrorCode::engine, "NCCL init rank failed: some error (what NCCL said last)",
                [&] { nccl::Communicator(library, library.uniqueId(), 2, 0); });

@@ -150,9 +150,74 @@ void patienceIsForThoseWhoGoOn() {
   });
 }
 
+/** A rank that waits for something else, its GPU, sees one that stands still, and one that has left. */
+void whoWaitsForElseWatches() {
+  constexpr int64_t kRoom = 8;
+  const std::string segment = "/dcpscope-test-" + std::to_string(::getpid()) + "-control";
+  std::vector<std::unique_ptr<RunState>> states;
+  std::vector<std::unique_ptr<Control>> ranks;
+  const auto gather = [&](const std::string& name) {
+    ranks.clear();
+    states.clear();
+    for (int r = 0; r < kRanks; ++r) {
+      states.push_back(
+          std::make_unique<RunState>(Process::config(), RingSizes{1, 1, 1}, Member{r, name, r == 0, 0}));
+      ranks.push_back(std::make_unique<Control>(*states.back(), kRoom, kPatience, 100));
+    }
+    Segment::unlink(name);
+  };
+  const auto words = [](const Control& control) -> std::string {
+    try {
+      control.throwIfLost();
+    } catch (const EngineError& error) {
+      return std::string(name(error.code())) + ": " + error.what();
+    }
+    return "";
+  };
+  const auto beat = [&](int first, int end) {
+    for (int r = first; r < end; ++r) static_cast<void>(states[static_cast<size_t>(r)]->cancelled());
+  };
+
+  gather(segment + "1");
+  states[0]->at({Activity::stage, Stage::merge, 3, 7});
+  states[3]->at({Activity::stage, Stage::decodeAttn, 3, 7});
+  ranks[0]->beginWatch();
+  bool goesOn = true;
+  for (int i = 0; i < 200 && goesOn; ++i) {
+    beat(0, 3);
+    goesOn = ranks[0]->watch();
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT(!goesOn && states[0]->cancelled());
+  EXPECT(words(*ranks[0]) ==
+         "ERR_ABSENT: rank 3 did not come to merge of layer 3, step 7 within 0 s; it is in decode_attn of "
+         "layer 3, step 7");
+  // The others hear of it, and no meeting takes place any more.
+  EXPECT(!ranks[1]->watch());
+  EXPECT(words(*ranks[1]) == "ERR_ABANDONED: another rank has ended the run");
+  EXPECT(!ranks[2]->meet());
+
+  gather(segment + "2");
+  ranks[2].reset();
+  EXPECT(!ranks[1]->watch());
+  EXPECT(words(*ranks[1]) == "ERR_ABANDONED: another rank has ended the run");
+
+  gather(segment + "3");
+  ranks[1]->lose(2);
+  EXPECT(words(*ranks[1]).rfind("ERR_ABSENT: rank 2 did not come to its start", 0) == 0);
+
+  // A rank that is cancelled when another gives up was not lost.
+  gather(segment + "4");
+  __atomic_store_n(&states[0]->cancel, 1, __ATOMIC_RELAXED);
+  __atomic_store_n(&states[1]->cancel, 1, __ATOMIC_RELAXED);
+  EXPECT(!ranks[0]->meet());
+  EXPECT(ranks[1]->watch() || words(*ranks[1]).empty());
+}
+
 }  // namespace
 
 void peers() {
+  whoWaitsForElseWatches();
   peersReadWhatWasWritten();
   meetingsAreOfAllOrNone();
   whoDoesNotComeIsNamed();

@@ -17,5 +17,6 @@ void schedule();
 void steps();
 void ncclCalls();
 void peers();
+void meetings();
 
 }  // namespace dcpscope::tests

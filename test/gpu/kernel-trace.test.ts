@@ -48,6 +48,7 @@ const CASES: readonly Partial<EngineConfig>[] = [
   { graph: true },
   { comm: 'a2a', graph: true, restOfLayerBytes: 1 << 20 },
   { ranks: 1, graph: true },
+  { comm: 'p2p', graph: true },
   { topk: 64, kvDtype: 'fp8_ds_mla', comm: 'a2a' },
   { kvLoraRank: 128, ropeDim: 32, pageSize: 8, graph: true },
   { captureSteps: [4], captureLayers: [1], graph: true },

@@ -1,19 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { vectorError } from '../../app/lse/error.ts'
 import type { EngineConfig } from '../../app/run/engine-config.ts'
-import type { NativeCapture } from '../../main/engine/addon.ts'
-import {
-  addon,
-  at,
-  captureOf,
-  column,
-  type Finished,
-  finish,
-  rowsOf,
-  tensorOf,
-  thrown,
-  valuesOf,
-} from '../native/engine.ts'
+import { addon, at, captureOf, column, finish, rowsOf, thrown, valuesOf } from '../native/engine.ts'
+import { bytesOf, countsOf, EXACT, expectAgreement } from './agreement.ts'
 import { gpuConfig } from './config.ts'
 import { skipReason } from './program.ts'
 
@@ -36,56 +24,6 @@ const onGpu = (over: Partial<EngineConfig> = {}): EngineConfig =>
     ...over,
   })
 
-const bytesOf = (capture: NativeCapture, name: string): Buffer => Buffer.from(tensorOf(capture, name).data)
-
-/** What two devices must agree on to the bit: who holds what, and the values before attention. */
-const EXACT = ['seq_lens_global', 'seq_lens_local', 'block_table', 'slot_mapping', 'page_ids', 'kv', 'q']
-const SPARSE = ['topk', 'topk_slots']
-
-/** Vectors of `width` values beside each other, with the largest relative difference of one. */
-const worstVector = (
-  a: Float64Array,
-  b: Float64Array,
-  width: number,
-  empty: (row: number) => boolean,
-): number => {
-  let largest = 0
-  for (let row = 0; row < a.length / width; row++) {
-    if (empty(row)) continue
-    const from = row * width
-    const { relative } = vectorError(a.subarray(from, from + width), b.subarray(from, from + width))
-    if (!(relative <= largest)) largest = relative
-  }
-  return largest
-}
-
-const expectAgreement = (cuda: Finished, cpu: Finished, config: EngineConfig): void => {
-  for (let rank = 0; rank < config.ranks; rank++) {
-    const [own, other] = [captureOf(cuda, rank), captureOf(cpu, rank)]
-    for (const name of config.topk > 0 ? [...EXACT, ...SPARSE] : EXACT)
-      expect(bytesOf(own, name).equals(bytesOf(other, name)), `${name} of rank ${rank}`).toBe(true)
-    const [lse, otherLse] = [valuesOf(own, 'lse'), valuesOf(other, 'lse')]
-    otherLse.forEach((expected, i) => {
-      if (Number.isFinite(expected)) expect(Math.abs(at(lse, i) - expected)).toBeLessThan(2e-4)
-      else expect(at(lse, i)).toBe(expected)
-    })
-    const empty = (row: number): boolean => !Number.isFinite(at(otherLse, row))
-    const V = config.kvLoraRank
-    const out = worstVector(valuesOf(own, 'out'), valuesOf(other, 'out'), V, empty)
-    const merged = worstVector(valuesOf(own, 'merged'), valuesOf(other, 'merged'), V, () => false)
-    expect(out, `partials of rank ${rank}`).toBeLessThan(5e-3)
-    expect(merged, `merged output of rank ${rank}`).toBeLessThan(1e-2)
-  }
-}
-
-/** Columns of the query rows that do not depend on rounding. */
-const countsOf = (run: Finished, rank: number): unknown[] =>
-  rowsOf(run.chunks, 'rows', rank).map((row) =>
-    ['step', 'layer', 'request', 'q_index', 'global_len', 'local_len', 'visible_keys'].map(
-      (name) => row[name],
-    ),
-  )
-
 const CASES: readonly Partial<EngineConfig>[] = [
   {},
   { ranks: 1 },
@@ -103,6 +41,10 @@ const CASES: readonly Partial<EngineConfig>[] = [
   { kvDtype: 'fp8', topk: 1, emptyRow: 'nan' },
   { kvLoraRank: 128, ropeDim: 32, pageSize: 8, qLen: 2 },
   { kvLoraRank: 64, ropeDim: 0, pageSize: 7, kvDtype: 'fp8', heads: 12 },
+  { comm: 'p2p' },
+  { comm: 'p2p', ranks: 16, qLen: 2, replicateQ: true, lseBase: '2', emptyRow: 'nan' },
+  { comm: 'p2p', ranks: 8, kvDtype: 'fp8_ds_mla', topk: 64, interleave: 4, heads: 64 },
+  { comm: 'p2p', ranks: 2, kvLoraRank: 128, ropeDim: 32, pageSize: 8, kvDtype: 'fp8', emptyRow: 'plusInf' },
 ]
 
 const nameOf = (c: EngineConfig): string =>
@@ -133,6 +75,7 @@ describe.skipIf(skipped)(SUITE, () => {
     { steps: 6 },
     { steps: 6, kvDtype: 'fp8_ds_mla', qLen: 2, comm: 'a2a' },
     { steps: 6, topk: 64 },
+    { steps: 6, comm: 'p2p', qLen: 2 },
     { steps: 6, contextLens: [63, 64, 127, 300, 0], acceptedPerStep: 1, qLen: 2 },
   ]
   for (const over of graphs) {

@@ -134,7 +134,12 @@ export const rowsOf = (
 
 export const worst = (values: readonly number[]): number => Math.max(0, ...values)
 
-export const captureOf = (run: Finished, rank: number, step?: number, layer?: number): NativeCapture => {
+export const captureOf = (
+  run: Pick<Finished, 'captures'>,
+  rank: number,
+  step?: number,
+  layer?: number,
+): NativeCapture => {
   const found = run.captures.find(
     (c) => c.rank === rank && (step ?? c.step) === c.step && (layer ?? c.layer) === c.layer,
   )

@@ -1,21 +1,29 @@
-// One rank of the run in the JSON file argv[2], which also has the member of rank 0; argv[3] is the rank. Prints what it
-// recorded as JSON, or `code: message` of what ended it.
+// One rank of the run in the JSON file argv[2], which also has the member of rank 0 and the GPU of each; argv[3] is the
+// rank. Prints what it recorded as JSON, or `code: message` of what ended it; with `keep` captured tensors become files.
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const addon = createRequire(import.meta.url)(
   process.env.DCPSCOPE_ADDON ?? fileURLToPath(new URL('../../dist/native/dcpscope.node', import.meta.url)),
 )
-const { config, segment, clockBaseNs } = JSON.parse(readFileSync(process.argv[2], 'utf8'))
+const { config, segment, clockBaseNs, gpus, keep } = JSON.parse(readFileSync(process.argv[2], 'utf8'))
 const rank = Number(process.argv[3])
+const member = {
+  rank,
+  segment,
+  creates: rank === 0,
+  clockBaseNs: BigInt(clockBaseNs),
+  ...(gpus === undefined ? {} : { gpu: gpus[rank] }),
+}
 
 /** The first rank makes the memory, maybe later than this one looks for it. */
 const created = async () => {
   for (let tries = 0; ; tries++)
     try {
-      return addon.createRun(config, { rank, segment, creates: rank === 0, clockBaseNs: BigInt(clockBaseNs) })
+      return addon.createRun(config, member)
     } catch (error) {
       if (tries === 200 || rank === 0 || !String(error).includes('cannot open')) throw error
       await new Promise((resolve) => setTimeout(resolve, 50))
@@ -24,6 +32,7 @@ const created = async () => {
 
 const tables = {}
 const captures = {}
+const tensorFiles = []
 
 const collect = (run) => {
   for (let chunks = run.drain(1 << 20); chunks.length > 0; chunks = run.drain(1 << 20))
@@ -34,10 +43,14 @@ const collect = (run) => {
         tables[`${table} ${of}`].push(Object.fromEntries(row))
       }
   for (const { step, layer, rank: of, tensors } of run.takeCaptures())
-    for (const { name, data } of tensors)
-      captures[`${step} ${layer} ${of} ${name}`] = createHash('sha256')
-        .update(new Uint8Array(data))
-        .digest('hex')
+    for (const { name, dtype, shape, data } of tensors) {
+      const bytes = new Uint8Array(data)
+      captures[`${step} ${layer} ${of} ${name}`] = createHash('sha256').update(bytes).digest('hex')
+      if (!keep) continue
+      const file = join(dirname(process.argv[2]), `${rank} ${step} ${layer} ${of} ${name}`)
+      writeFileSync(file, bytes)
+      tensorFiles.push({ step, layer, rank: of, name, dtype, shape, file })
+    }
 }
 
 try {
@@ -48,7 +61,7 @@ try {
     process.stderr.write('filled\n')
     for (let finished = false; !finished; collect(run))
       finished = (await run.advance(1 << 20, 20, 0)).finished
-    console.log(JSON.stringify({ tables, captures, dropped: run.dropped() }))
+    console.log(JSON.stringify({ tables, captures, tensorFiles, dropped: run.dropped(), facts: run.facts() }))
   } catch (error) {
     collect(run)
     console.log(JSON.stringify({ tables, error: `${error.code}: ${error.message}`, places: run.places() }))

@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(kThreads) inputsKernel(InputsTask task, int64_
   const int64_t position = task.before[request] + token % task.qLen;
   const Source& source = task.sources[request];
   const bool isKey = head == task.heads;
-  const RowSpec spec = isKey ? keyRow(source, position) : queryRow(source, position, head);
+  const RowSpec spec = isKey ? keyRow(source, position) : queryRow(source, position, task.firstHead + head);
   uint16_t* to = isKey ? static_cast<uint16_t*>(task.keys) + static_cast<int64_t>(token) * task.keyDim
                        : static_cast<uint16_t*>(task.queries) +
                              (static_cast<int64_t>(token) * task.heads + head) * task.keyDim;

@@ -13,6 +13,8 @@ namespace dcpscope::cuda {
 struct InputsTask {
   int requests;
   int qLen;
+  /** Heads firstHead .. firstHead + heads - 1 of the group. */
+  int firstHead;
   int heads;
   int keyDim;
   /** Data of the layer, by request (device). */

@@ -35,13 +35,14 @@ struct TransportShape {
 void gatherLse(const TransportShape& shape, const RankBuffers& lse, float* lses, cudaStream_t stream,
                Stamps stamps);
 
-/** ag_rs: the rank's partial `out` [T][H][V] times its weight, into `wire` [T][H][V] of the wire type. */
+/** ag_rs: the rank's partial `out` [T][H][V] times its weight, into `wire` [c][T][H/c][V] of the wire type:
+ * what each rank gets lies together. */
 void correct(const TransportShape& shape, int rank, const void* out, const float* lses, void* wire,
              cudaStream_t stream, Stamps stamps);
 
 /**
- * ag_rs: the rank's heads of all `wires` [T][H][V], added pair by pair in the wire type (recursive halving),
- * into `merged` [T][H/c][V].
+ * ag_rs: the rank's part of all `wires` [c][T][H/c][V], added pair by pair in the wire type (recursive
+ * halving), into `merged` [T][H/c][V].
  */
 void reduceScatter(const TransportShape& shape, int rank, const RankBuffers& wires, void* merged,
                    cudaStream_t stream, Stamps stamps);
@@ -66,7 +67,7 @@ void mergeMessages(const TransportShape& shape, const void* received, void* merg
 
 /**
  * p2p: where ranks on devices of their own wait for each other. Each polls memory of its own, which its peers
- * write. All ranks run the same merges in the same order, in graphs or not.
+ * write. All ranks run the same kernels that wait in the same order, in graphs or not.
  */
 struct PeerFlags {
   /** Of each rank, as this device reaches it: the turns that its peers have come to [ranks]; zeroes at first.
@@ -74,25 +75,37 @@ struct PeerFlags {
   uint32_t* turns[kMaxRanks];
   /** On this device; zeroes at first. */
   struct Count {
-    /** Merges of this rank that are over. */
+    /** Kernels of this rank that waited and are over. */
     uint32_t turn;
     /** Blocks of the present one that are. */
     uint32_t blocks;
   }* count;
   /** Nanoseconds that a rank is waited for. */
   uint64_t patience;
-  /** Where the host sees it: 1 + a rank that did not come in time, 0 for none. From then on merges end at
-   * once and write nothing. */
+  /** Where the host sees it: 1 + a rank that did not come in time, 0 for none. From then on kernels that wait
+   * end at once and write nothing. */
   uint32_t* lost;
 };
 
 /**
  * p2p: merges the heads of `rank` right from the partials `out` [T][H][V] and `lse` [T][H] of all ranks, into
  * `merged` [T][H/c][V] of the same type. With `flags` it first tells the peers that the rank's partial is
- * there, and waits for theirs; a rank may write over its partial once its next merge is over, so that two
- * buffers in turn are enough. Without, the stream has brought all partials before.
+ * there, and waits for theirs; a rank may write over its partial once its next kernel that waits is over, so
+ * that two buffers in turn are enough. Without, the stream has brought all partials before.
  */
 void mergePeers(const TransportShape& shape, int rank, const RankBuffers& out, const RankBuffers& lse,
-                void* merged, const PeerFlags* flags, cudaStream_t stream, Stamp* stamps);
+                void* merged, const PeerFlags* flags, cudaStream_t stream, Stamps stamps);
+
+/**
+ * Brings the heads together again: `queries` [T][H/c][D] of every rank, of the type of partials, into
+ * `gathered` [T][H][D]. `flags` as for mergePeers.
+ */
+void gatherHeads(const TransportShape& shape, int keyDim, int rank, const RankBuffers& queries,
+                 void* gathered, const PeerFlags* flags, cudaStream_t stream, Stamps stamps);
+
+/** Around work that stamps nothing itself: a kernel of one thread that stamps where the work begins, or ends.
+ * Nothing without stamps. */
+void stampBegin(Stamps stamps, cudaStream_t stream);
+void stampEnd(Stamps stamps, cudaStream_t stream);
 
 }  // namespace dcpscope::cuda

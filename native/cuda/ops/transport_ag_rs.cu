@@ -34,6 +34,10 @@ __device__ inline void correctRow(const TransportShape& shape, int rank, const H
   const int64_t rows = static_cast<int64_t>(shape.tokens) * shape.heads;
   const float weight =
       weightsOf(shape.ranks, shape.base2, [&](int r) { return lses[r * rows + row]; }).of(rank);
+  const int headsPerRank = shape.heads / shape.ranks;
+  const auto [token, head] = divided(row, shape.heads);
+  const auto [to, ownHead] = divided(head, headsPerRank);
+  const int64_t toRow = (int64_t{to} * shape.tokens + token) * headsPerRank + ownHead;
 #pragma unroll
   for (int i = 0; i < kEightsPerLane; ++i) {
     if (lane + i * kWarp >= count) continue;
@@ -41,7 +45,7 @@ __device__ inline void correctRow(const TransportShape& shape, int rank, const H
     widen(held.eights[i], values);
 #pragma unroll
     for (float& value : values) value = weight == 0.0F ? 0.0F : value * weight;
-    storeEight(wire, int64_t{row} * count + lane + i * kWarp, narrow<WireFp32>(values));
+    storeEight(wire, toRow * count + lane + i * kWarp, narrow<WireFp32>(values));
   }
 }
 
@@ -112,14 +116,12 @@ __global__ void __launch_bounds__(kThreads)
     reduceScatterKernel(TransportShape shape, int rank, const __grid_constant__ RankBuffers wires,
                         void* merged, Stamps stamps) {
   const BlockStamp stamp(stamps);
-  const int perHead = shape.valueDim / kEight;
-  const int perToken = shape.heads / shape.ranks * perHead;
+  const int64_t perRank =
+      static_cast<int64_t>(shape.tokens) * (shape.heads / shape.ranks) * (shape.valueDim / kEight);
   const int64_t to = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  if (to < static_cast<int64_t>(shape.tokens) * perToken) {
-    const int64_t token = to / perToken;
-    const int64_t from = token * shape.heads * perHead + rank * perToken + (to - token * perToken);
+  if (to < perRank) {
     float sum[kEight];
-    PairSum<WireFp32>(wires, shape.ranks, from).template of<Most>(0, sum);
+    PairSum<WireFp32>(wires, shape.ranks, rank * perRank + to).template of<Most>(0, sum);
     storeEight(merged, to, narrow<OutFp32>(sum));
   }
   stamp.end();

@@ -2,6 +2,7 @@
 #include "cuda/ops/block_stamp.h"
 #include "cuda/ops/launch.h"
 #include "cuda/ops/merge_row.cuh"
+#include "cuda/ops/peer_flags.cuh"
 #include "cuda/ops/transport.h"
 
 namespace dcpscope::cuda {
@@ -11,76 +12,19 @@ constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kWarp;
 /** Rows of ranks that a warp has in flight at once: the way to a peer is long. */
 constexpr int kRowsInFlight = 8;
+/** 16-byte words of queries that a thread has in flight at once. */
+constexpr int kWordsPerThread = 4;
 static_assert(kMaxRanks <= kThreads);
-
-__device__ inline uint32_t seenTurn(const uint32_t* flag) {
-  uint32_t turn;
-  asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(turn) : "l"(flag) : "memory");
-  return turn;
-}
-
-__device__ inline void tellTurn(uint32_t* flag, uint32_t turn) {
-  asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(flag), "r"(turn) : "memory");
-}
-
-__device__ inline uint32_t lostRank(const uint32_t* lost) {
-  return *const_cast<const volatile uint32_t*>(lost);
-}
-
-/** The turn of this merge; every block reads it before the last one counts on. */
-__device__ inline uint32_t turnOf(const PeerFlags& flags) {
-  return *const_cast<const volatile uint32_t*>(&flags.count->turn) + 1;
-}
-
-/** Tells every rank, by a thread each, that the partial of `rank` is there: kernels before this one wrote it.
- */
-__device__ inline void tellPeers(const PeerFlags& flags, int rank, int ranks, uint32_t turn) {
-  const auto peer = static_cast<int>(threadIdx.x);
-  if (blockIdx.x != 0 || peer >= ranks) return;
-  __threadfence_system();
-  tellTurn(flags.turns[peer] + rank, turn);
-}
-
-/** Waits for one peer; false when it, or another one, does not come. */
-__device__ inline bool awaitPeer(const PeerFlags& flags, int rank, int peer, uint32_t turn) {
-  const uint32_t* flag = flags.turns[rank] + peer;
-  const uint64_t begun = globalTime();
-  // Turns wrap around.
-  while (static_cast<int32_t>(seenTurn(flag) - turn) < 0) {
-    if (lostRank(flags.lost) != 0) return false;
-    if (globalTime() - begun < flags.patience) continue;
-    *const_cast<volatile uint32_t*>(flags.lost) = static_cast<uint32_t>(peer) + 1;
-    return false;
-  }
-  return true;
-}
-
-/** By all threads of a block: whether all ranks have come. */
-__device__ inline bool awaitPeers(const PeerFlags& flags, int rank, int ranks, uint32_t turn) {
-  const auto peer = static_cast<int>(threadIdx.x);
-  bool came = true;
-  if (peer < ranks) came = lostRank(flags.lost) == 0 && awaitPeer(flags, rank, peer, turn);
-  return __syncthreads_and(came ? 1 : 0) != 0;
-}
-
-/** By one thread of each block, at its end: the last one ends the turn. */
-__device__ inline void leave(const PeerFlags& flags, uint32_t turn) {
-  if (atomicInc(&flags.count->blocks, gridDim.x - 1) == gridDim.x - 1) flags.count->turn = turn;
-}
 
 template <bool Fp32, bool Waits>
 __global__ void __launch_bounds__(kThreads)
     mergePeersKernel(TransportShape shape, int rank, const __grid_constant__ RankBuffers out,
                      const __grid_constant__ RankBuffers lse, void* merged,
-                     const __grid_constant__ PeerFlags flags, Stamp* stamps) {
+                     const __grid_constant__ PeerFlags flags, Stamps stamps) {
   const BlockStamp stamp(stamps);
   uint32_t turn = 0;
   bool all = true;
-  if constexpr (Waits) {
-    turn = turnOf(flags);
-    tellPeers(flags, rank, shape.ranks, turn);
-    all = awaitPeers(flags, rank, shape.ranks, turn);
-  }
+  if constexpr (Waits) all = meetPeers(flags, rank, shape.ranks, turn);
   const int headsPerRank = shape.heads / shape.ranks;
   const int row = static_cast<int>(blockIdx.x) * kWarps + static_cast<int>(threadIdx.x) / kWarp;
   if (all && row < shape.tokens * headsPerRank) {
@@ -97,10 +41,53 @@ __global__ void __launch_bounds__(kThreads)
     if (threadIdx.x == 0) leave(flags, turn);
 }
 
+/** Word i of the gathered queries is one of token i / (c * slice), rank i / slice % c. */
+template <bool Waits>
+__global__ void __launch_bounds__(kThreads)
+    gatherHeadsKernel(int ranks, int rank, const __grid_constant__ RankBuffers queries, int64_t words,
+                      int slice, uint4* gathered, const __grid_constant__ PeerFlags flags, Stamps stamps) {
+  const BlockStamp stamp(stamps);
+  uint32_t turn = 0;
+  bool all = true;
+  if constexpr (Waits) all = meetPeers(flags, rank, ranks, turn);
+  const int64_t first = static_cast<int64_t>(blockIdx.x) * kThreads * kWordsPerThread + threadIdx.x;
+  if (all) {
+    uint4 held[kWordsPerThread];
+#pragma unroll
+    for (int i = 0; i < kWordsPerThread; ++i) {
+      const int64_t at = first + i * kThreads;
+      if (at >= words) continue;
+      const int64_t piece = at / slice;
+      const int from = static_cast<int>(piece % ranks);
+      held[i] = static_cast<const uint4*>(queries.at[from])[piece / ranks * slice + at % slice];
+    }
+#pragma unroll
+    for (int i = 0; i < kWordsPerThread; ++i)
+      if (first + i * kThreads < words) gathered[first + i * kThreads] = held[i];
+  }
+  stamp.end();
+  if constexpr (Waits)
+    if (threadIdx.x == 0) leave(flags, turn);
+}
+
 }  // namespace
 
+void gatherHeads(const TransportShape& shape, int keyDim, int rank, const RankBuffers& queries,
+                 void* gathered, const PeerFlags* flags, cudaStream_t stream, Stamps stamps) {
+  requireTransport(shape);
+  const auto word = static_cast<int>(sizeof(uint4));
+  const int slice = shape.heads / shape.ranks * keyDim * (shape.outFp32 ? 4 : 2) / word;
+  const int64_t words = static_cast<int64_t>(shape.tokens) * shape.ranks * slice;
+  choose(flags != nullptr, [&](auto waits) {
+    gatherHeadsKernel<waits.value><<<blocksFor(words, kThreads * kWordsPerThread), kThreads, 0, stream>>>(
+        shape.ranks, rank, queries, words, slice, static_cast<uint4*>(gathered),
+        waits.value ? *flags : PeerFlags{}, stamps);
+  });
+  launched("q_all_gather");
+}
+
 void mergePeers(const TransportShape& shape, int rank, const RankBuffers& out, const RankBuffers& lse,
-                void* merged, const PeerFlags* flags, cudaStream_t stream, Stamp* stamps) {
+                void* merged, const PeerFlags* flags, cudaStream_t stream, Stamps stamps) {
   requireTransport(shape);
   const int blocks = blocksFor(int64_t{shape.tokens} * (shape.heads / shape.ranks), kWarps);
   choose(shape.outFp32, flags != nullptr, [&](auto fp32, auto waits) {

@@ -5,21 +5,26 @@
 #include "core/source.h"
 #include "cuda/check.h"
 #include "cuda/ops/rest_of_layer.h"
+#include "cuda/run/timeline.h"
 
 namespace dcpscope::cuda {
 Buffers::Buffers(const RunState& state, const Sizes& sizes, int64_t workspace)
     : z_(sizes),
-      ranks_(state.config.ranks),
+      first_(state.firstRank()),
+      ranks_(z_.ranks),
       layers_(state.config.layers),
       workspace_((workspace + 255) / 256 * 256),
+      sharesQueries_(isShared() && gathersQueries(state.config)),
       pools_(static_cast<int64_t>(ranks_) * layers_ * z_.pool, "kv_pages"),
-      queries_(layers_ * z_.queries, "inputs"),
+      queries_(sharesQueries_ ? 0 : layers_ * z_.made, "inputs"),
       keys_(layers_ * z_.keys, "inputs"),
       ids_(layers_ * z_.ids, "inputs"),
       sources_(static_cast<int64_t>(layers_) * z_.requests * static_cast<int64_t>(sizeof(Source)), "inputs"),
       gathered_(z_.gathered, "queries"),
-      outs_(ranks_ * z_.out, "partials"),
-      lse_(ranks_ * z_.lse, "partials"),
+      slices_(z_.slices, "queries"),
+      shared_(z_.shared.bytes, "partials"),
+      outs_(isShared() ? 0 : ranks_ * z_.out, "partials"),
+      lse_(isShared() ? 0 : ranks_ * z_.lse, "partials"),
       wires_(ranks_ * z_.wire, "partials"),
       received_(ranks_ * z_.received, "partials"),
       lses_(z_.lses, "partials"),

@@ -15,23 +15,39 @@ class Buffers {
  public:
   Buffers(const RunState& state, const Sizes& sizes, int64_t workspace);
 
+  /** Ranks go by their number in the group. */
   char* pool(int rank, int layer) const { return pools_.at(index(rank, layer) * z_.pool); }
-  char* queries(int layer) const { return queries_.at(layer * z_.queries); }
+  /** Those that are made here, [T][made heads][D]. */
+  char* queries(int layer) const {
+    return sharesQueries_ ? shared_.at(z_.shared.queries + layer * z_.made) : queries_.at(layer * z_.made);
+  }
   char* keys(int layer) const { return keys_.at(layer * z_.keys); }
   int32_t* ids(int layer) const { return ids_.at<int32_t>(layer * z_.ids); }
   char* gathered() const { return gathered_.at(); }
+  char* slices() const { return slices_.at(); }
   /** Where attention writes: the merged rows themselves when there is nothing to merge. */
-  char* out(int rank, int layer) const { return z_.out == 0 ? merged(layer, rank) : outs_.at(rank * z_.out); }
-  float* lse(int rank) const { return lse_.at<float>(rank * z_.lse); }
-  char* wire(int rank) const { return wires_.at(rank * z_.wire); }
-  char* received(int rank) const { return received_.at(rank * z_.received); }
+  char* out(int rank, int layer) const {
+    if (z_.out == 0) return merged(layer, rank);
+    return isShared() ? shared_.at(sharedOut(layer)) : outs_.at(local(rank) * z_.out);
+  }
+  float* lse(int rank, int layer) const {
+    return isShared() ? shared_.at<float>(sharedLse(layer)) : lse_.at<float>(local(rank) * z_.lse);
+  }
+  char* wire(int rank) const { return wires_.at(local(rank) * z_.wire); }
+  char* received(int rank) const { return received_.at(local(rank) * z_.received); }
   float* lses() const { return lses_.at<float>(); }
   char* merged(int layer, int rank) const {
-    return merged_.at((static_cast<int64_t>(layer) * ranks_ + rank) * z_.merged);
+    return merged_.at((static_cast<int64_t>(layer) * ranks_ + local(rank)) * z_.merged);
   }
-  int32_t* slots(int rank) const { return slots_.at<int32_t>(rank * z_.slots); }
-  int64_t* slotMapping(int rank) const { return slotMapping_.at<int64_t>(rank * z_.slotMapping); }
-  void* workspace(int rank) const { return workspaces_.at(rank * workspace_); }
+  int32_t* slots(int rank) const { return slots_.at<int32_t>(local(rank) * z_.slots); }
+  int64_t* slotMapping(int rank) const { return slotMapping_.at<int64_t>(local(rank) * z_.slotMapping); }
+  void* workspace(int rank) const { return workspaces_.at(local(rank) * workspace_); }
+
+  /** What peers read and write, and where in it the partials of a layer lie. */
+  bool isShared() const { return z_.shared.bytes > 0; }
+  const DeviceMemory& shared() const { return shared_; }
+  int64_t sharedOut(int layer) const { return z_.shared.out + (layer & 1) * z_.out; }
+  int64_t sharedLse(int layer) const { return z_.shared.lse + (layer & 1) * z_.lse; }
   char* rest() const { return rest_.at(); }
   char* restState() const { return restState_.at(); }
   NanCount* nanCounts() const { return nanCounts_.at<NanCount>(); }
@@ -62,35 +78,42 @@ class Buffers {
   }
   /** Kernels of a step add to what is there. */
   void clearStats(cudaStream_t stream) const;
-  int32_t* lengths(int rank) const { return trace_.at<int32_t>(z_.trace.lengths) + rank * z_.requests; }
+  int32_t* lengths(int rank) const { return trace_.at<int32_t>(lengthsOffset(rank)); }
+  int64_t lengthsOffset(int rank) const { return z_.trace.lengths + local(rank) * z_.requests * 4; }
   /** Of a dense step (layer -1), or of the chosen keys of a layer. */
   int32_t* bounds(int rank, int layer) const { return trace_.at<int32_t>(boundsOffset(rank, layer)); }
   int64_t boundsOffset(int rank, int layer) const {
-    return z_.trace.bounds + (static_cast<int64_t>(layer + 1) * ranks_ + rank) * z_.boundsPerLayer;
+    return z_.trace.bounds + (static_cast<int64_t>(layer + 1) * ranks_ + local(rank)) * z_.boundsPerLayer;
   }
   const DeviceMemory& trace() const { return trace_; }
   const PinnedMemory& traceOnHost() const { return traceOnHost_; }
 
   /** Copies of captured tensors; `at` counts the captured layers. */
   char* capture(int rank, int at) const {
-    return captures_.at((static_cast<int64_t>(at) * ranks_ + rank) * z_.capture.bytes);
+    return captures_.at((static_cast<int64_t>(at) * ranks_ + local(rank)) * z_.capture.bytes);
   }
 
  private:
-  int64_t index(int rank, int layer) const { return static_cast<int64_t>(rank) * layers_ + layer; }
+  /** Among the ranks of this process. */
+  int64_t local(int rank) const { return rank - first_; }
+  int64_t index(int rank, int layer) const { return local(rank) * layers_ + layer; }
   void uploadSources(const RunState& state);
   void uploadTableBegin(const Shape& shape);
 
   const Sizes& z_;
+  const int first_;
   const int ranks_;
   const int layers_;
   const int64_t workspace_;
+  const bool sharesQueries_;
   DeviceMemory pools_;
   DeviceMemory queries_;
   DeviceMemory keys_;
   DeviceMemory ids_;
   DeviceMemory sources_;
   DeviceMemory gathered_;
+  DeviceMemory slices_;
+  DeviceMemory shared_;
   DeviceMemory outs_;
   DeviceMemory lse_;
   DeviceMemory wires_;

@@ -70,6 +70,9 @@ Cost costOf(const RunState& state, const Work& work, const SeenKeys& seen, bool 
     case Stage::outAllToAll:
       return {ownRows * message * others, 0};
     case Stage::merge:
+      if (c.comm == Comm::p2p)
+        return {ownRows * (static_cast<int64_t>(s.valueDim) * s.valueBytes + 4) * others,
+                2 * ownRows * c.ranks * s.valueDim};
       return {ownRows * c.ranks * message, 2 * ownRows * c.ranks * s.valueDim};
     case Stage::restOfLayer:
       return {c.restOfLayerBytes, c.restOfLayerFlops};

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <string>
 
+#include "comm/nccl.h"
 #include "cuda/check.h"
 #include "cuda/run/nvml.h"
 
@@ -74,6 +75,16 @@ std::string unfit(const GpuInfo& info, const cudaDeviceProp& properties, int mod
   return "";
 }
 
+std::vector<int> peersOf(int device, int count) {
+  std::vector<int> peers;
+  for (int other = 0; other < count; ++other) {
+    int can = 0;
+    if (other != device && cudaDeviceCanAccessPeer(&can, device, other) == cudaSuccess && can != 0)
+      peers.push_back(other);
+  }
+  return peers;
+}
+
 Report look() {
   Report report;
   int driver = 0;
@@ -95,10 +106,15 @@ Report look() {
       return report;
     }
     report.devices.push_back(infoOf(device, properties, driver, runtime, nvml));
+    GpuInfo& info = report.devices.back();
     int mode = cudaComputeModeDefault;
     static_cast<void>(cudaDeviceGetAttribute(&mode, cudaDevAttrComputeMode, device));
-    if (device == 0) report.reason = unfit(report.devices.back(), properties, mode);
+    info.problem = unfit(info, properties, mode);
+    info.peers = peersOf(device, count);
   }
+  report.reason = report.devices.front().problem;
+  const nccl::Library nccl;
+  report.nccl = {nccl.problem().empty() ? nccl::versionText(nccl.version()) : "", nccl.problem()};
   return report;
 }
 

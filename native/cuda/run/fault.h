@@ -7,7 +7,7 @@
 
 namespace dcpscope::cuda {
 
-/** A kernel fault on purpose where core/fault_point.h says. */
+/** A kernel that faults, or hangs, on purpose where core/fault_point.h says. */
 class TestFault {
  public:
   bool strikes(int step) const { return at_.step >= 0 && step == at_.step; }
@@ -15,8 +15,8 @@ class TestFault {
     return strikes(step) && work.stage == at_.stage && work.rank == at_.rank;
   }
 
-  /** A kernel that announces itself as its stage and then writes where it must not. */
-  static void strike(const Stamps& stamps, cudaStream_t stream);
+  /** A kernel that announces itself as its stage and then writes where it must not, or ends much later. */
+  void strike(const Stamps& stamps, cudaStream_t stream) const;
 
  private:
   const FaultPoint at_ = faultPoint();

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 
 #include "core/cores.h"
@@ -7,8 +8,8 @@
 
 namespace dcpscope::cuda {
 
-void useGpu() {
-  const cudaError_t result = cudaSetDevice(0);
+void useGpu(int index) {
+  const cudaError_t result = cudaSetDevice(index);
   if (result == cudaErrorDevicesUnavailable) {
     forgetError();
     throw EngineError(ErrorCode::engine,
@@ -18,17 +19,24 @@ void useGpu() {
 }
 
 /** The run's own work on the CPU is the check alone. */
-int Gpu::threads(const Config&) const { return usableCores(); }
+int Gpu::threads(const Config& config) const {
+  return config.processes ? std::max(1, usableCores() / config.ranks) : usableCores();
+}
 
 std::vector<MemoryComponent> Gpu::memory(const Config& config) const {
-  useGpu();
+  useGpu(index_);
   const Shape shape(config);
   const Sizes sizes(config, shape);
-  return components(config, sizes, Attention::create(attentionShape(config, shape, sizes))->workspaceBytes());
+  std::vector<MemoryComponent> all =
+      components(config, sizes, Attention::create(attentionShape(config, shape, sizes))->workspaceBytes());
+  // The host is one for all processes.
+  for (MemoryComponent& component : all)
+    if (config.processes && component.place != MemoryPlace::device) component.bytes *= config.ranks;
+  return all;
 }
 
 void Gpu::requireRoom(const std::vector<MemoryComponent>& components) const {
-  useGpu();
+  useGpu(index_);
   size_t free = 0;
   size_t total = 0;
   cudaCheck(cudaMemGetInfo(&free, &total), "asking for the GPU's free memory");
@@ -36,8 +44,8 @@ void Gpu::requireRoom(const std::vector<MemoryComponent>& components) const {
 }
 
 std::unique_ptr<Group> Gpu::createGroup(RunState& state, Pool&) const {
-  useGpu();
-  return std::make_unique<CudaGroup>(state);
+  useGpu(index_);
+  return std::make_unique<CudaGroup>(state, index_);
 }
 
 }  // namespace dcpscope::cuda

@@ -29,17 +29,37 @@ Queue::~Queue() {
   static_cast<void>(cudaStreamDestroy(stream));
 }
 
-CudaGroup::CudaGroup(RunState& state)
+namespace {
+
+/** Collectives of a step. */
+int64_t collectivesIn(const std::vector<Work>& order) {
+  return std::count_if(order.begin(), order.end(), [](const Work& w) { return w.meets && w.part == 0; });
+}
+
+std::unique_ptr<Meeting> meetingOf(RunState& state, const std::vector<Work>& order) {
+  if (!state.member || state.config.ranks == 1) return nullptr;
+  const Shape& s = state.shape;
+  return std::make_unique<Meeting>(state, collectivesIn(order),
+                                   static_cast<int64_t>(s.headsPerRank) * s.valueDim * s.valueBytes);
+}
+
+}  // namespace
+
+CudaGroup::CudaGroup(RunState& state, int gpu)
     : state_(state),
       c_(state.config),
       s_(state.shape),
+      gpu_(gpu),
       z_(c_, s_),
-      order_(workOrder(c_)),
+      order_(workOrder(c_, ranks())),
+      meeting_(meetingOf(state, order_)),
       attention_(Attention::create(attentionShape(c_, s_, z_))),
       buffers_(state, z_, attention_->workspaceBytes()),
-      stages_(state, z_, buffers_, *attention_),
+      exchange_(makeExchange({state, z_, buffers_, gpu})),
+      stages_(state, z_, buffers_, *attention_, *exchange_),
       clock_(state.clock),
       mergedRow_(static_cast<int64_t>(s_.headsPerRank) * s_.valueDim * s_.valueBytes, "pinned") {
+  if (state.member && !meets()) state.beacon = &alone_;
   if (!c_.kernelSteps.empty()) {
     recorder_ = std::make_unique<KernelRecorder>();
     kernelProblem_ = recorder_->problem();
@@ -47,15 +67,27 @@ CudaGroup::CudaGroup(RunState& state)
   cudaCheck(cudaDeviceSynchronize(), "preparing the GPU");
 }
 
-CudaGroup::~CudaGroup() { static_cast<void>(cudaDeviceSynchronize()); }
+CudaGroup::~CudaGroup() {
+  state_.beacon = nullptr;
+  static_cast<void>(cudaSetDevice(gpu_));
+  // What waits for other ranks does not end by itself.
+  if (meets() && cudaStreamQuery(queue_.stream) == cudaErrorNotReady) part();
+  if (!broken_) static_cast<void>(cudaDeviceSynchronize());
+}
 
 void CudaGroup::onGpu(const std::function<void()>& f) {
-  useGpu();
+  if (broken_) throw EngineError(ErrorCode::state, "the ranks have been parted");
+  useGpu(gpu_);
   try {
     f();
   } catch (const EngineError& error) {
-    // What does not go away poisons the process.
-    if (error.code() != ErrorCode::engine || cudaDeviceSynchronize() == cudaSuccess) throw;
+    // What does not go away poisons the process. Work that waits for other ranks may never end, and a fault
+    // is seen without waiting for it.
+    if (error.code() != ErrorCode::engine) throw;
+    const bool poisoned = meets() ? cudaStreamQuery(queue_.stream) != cudaErrorNotReady &&
+                                        cudaDeviceSynchronize() != cudaSuccess
+                                  : cudaDeviceSynchronize() != cudaSuccess;
+    if (!poisoned) throw;
     throw EngineError(ErrorCode::device, faultPlace() + ": " + error.what());
   }
 }
@@ -78,7 +110,7 @@ void CudaGroup::fill(std::span<const FillPiece> pieces) {
     buffers_.uploadFrame(queue_.stream);
     for (const FillPiece& piece : pieces)
       stages_.fill(piece.layer, piece.request, piece.first, piece.last, queue_.stream);
-    cudaCheck(cudaStreamSynchronize(queue_.stream), "filling the context");
+    awaitStream("filling the context");
   });
 }
 
@@ -100,11 +132,15 @@ StepTimes CudaGroup::step() {
 
 StepTimes CudaGroup::runStep() {
   mergedKey_ = {};
+  if (!connect()) return {};
+  state_.at({Activity::preparing, {}, -1, state_.frame.step});
   buffers_.forgetAnnounced();
   clock_.refresh();
   writeFrame();
   buffers_.uploadFrame(queue_.stream);
   stages_.makeInputs(queue_.stream);
+  // Others read them as soon as all have met.
+  if (meets()) awaitStream("the inputs of a step");
   const StepFrame& frame = state_.frame;
   StepTimes times{};
   const bool observes = c_.observer && frame.traced;
@@ -113,12 +149,13 @@ StepTimes CudaGroup::runStep() {
   times.kernels.on = frame.kernels && recorder_->turnOn();
   if (frame.kernels && !times.kernels.on) kernelProblem_ = recorder_->problem();
   times.device = execute({true, frame.captured, times.kernels.on});
-  if (times.kernels.on) {
+  exchange_->requireHealthy();
+  if (times.kernels.on && !broken_) {
     cudaCheck(cudaDeviceSynchronize(), "the end of a recorded step");
     recordedOps_ = recorder_->turnOff();
   }
   times.replayed = c_.graph && !fault_.strikes(frame.step);
-  slow_ = times.device > kSlowStepNs;
+  slow_ = meets() || times.device > kSlowStepNs;
   if (state_.cancelled()) return times;
   record(times);
   if (observes && frame.step % 2 == 0) times.untraced = execute({false, false});
@@ -129,12 +166,15 @@ StepTimes CudaGroup::runStep() {
 int64_t CudaGroup::execute(StepMode mode) {
   const cudaStream_t stream = queue_.stream;
   const bool replays = c_.graph && !fault_.strikes(state_.frame.step);
-  if (replays && !graphs_.has(mode)) {
+  state_.at({Activity::beginning, {}, -1, state_.frame.step});
+  if (!meet()) return 0;
+  if (replays && !graphs_->has(mode)) {
     // Kernels are loaded when they first run, which must not happen while a step is captured.
     enqueue(mode, false);
-    cudaCheck(cudaStreamSynchronize(stream), "the step before a capture");
-    if (state_.cancelled()) return 0;
-    graphs_.capture(mode, stream, [&] { enqueue(mode, true); });
+    awaitStream("the step before a capture", mode.traced);
+    if (stops()) return 0;
+    graphs_->capture(mode, stream, [&] { enqueue(mode, true); });
+    if (!meet()) return 0;
   }
   if (mode.traced) {
     buffers_.clearStamps(order_.size(), stream);
@@ -146,7 +186,7 @@ int64_t CudaGroup::execute(StepMode mode) {
   }
   cudaCheck(cudaEventRecord(queue_.begin, stream), "the begin of a step");
   if (replays)
-    graphs_.launch(mode, stream);
+    graphs_->launch(mode, stream);
   else
     enqueue(mode, false);
   if (mode.traced)
@@ -154,7 +194,8 @@ int64_t CudaGroup::execute(StepMode mode) {
                               static_cast<size_t>(z_.trace.bytes), cudaMemcpyDeviceToHost, stream),
               "fetching the trace of a step");
   cudaCheck(cudaEventRecord(queue_.end, stream), "the end of a step");
-  cudaCheck(cudaEventSynchronize(queue_.end), "a step");
+  await(queue_.end, "a step", mode.traced);
+  if (stops()) return 0;
   float ms = 0;
   cudaCheck(cudaEventElapsedTime(&ms, queue_.begin, queue_.end), "the time of a step");
   return static_cast<int64_t>(static_cast<double>(ms) * 1e6);
@@ -163,44 +204,54 @@ int64_t CudaGroup::execute(StepMode mode) {
 void CudaGroup::enqueue(StepMode mode, bool recording) {
   for (size_t at = 0; at < order_.size(); ++at) {
     if (!recording) {
-      if (state_.cancelled()) return;
-      boundLead(at);
+      if (stops()) return;
+      boundLead(at, mode.traced);
       if (fault_.strikes(state_.frame.step, order_[at]) && state_.frame.traced)
-        TestFault::strike(mode.traced ? buffers_.stamps(at) : Stamps(), queue_.stream);
+        fault_.strike(mode.traced ? buffers_.stamps(at) : Stamps(), queue_.stream);
     }
     stages_.enqueue(order_, at, mode, queue_.stream);
   }
 }
 
 /** Lets the host be at most a layer ahead of a slow device, so that a cancel works soon. */
-void CudaGroup::boundLead(size_t at) {
+void CudaGroup::boundLead(size_t at, bool traced) {
   if (!slow_ || at == 0 || order_[at].layer == order_[at - 1].layer) return;
   const int layer = order_[at].layer;
   cudaCheck(cudaEventRecord(queue_.layers[layer & 1], queue_.stream), "the end of a layer");
-  if (layer > 0) cudaCheck(cudaEventSynchronize(queue_.layers[(layer + 1) & 1]), "a layer");
+  if (layer > 0) await(queue_.layers[(layer + 1) & 1], "a layer", traced);
 }
 
 const unsigned char* CudaGroup::merged(int layer, int rank, int token) {
+  if (meets()) {
+    const unsigned char* row = meeting_->row(layer, rank, token, copyRow_);
+    meeting_->control().throwIfLost();
+    return row;
+  }
   const MergedKey key{layer, rank, token};
   if (key == mergedKey_) return mergedRow_.at<unsigned char>();
-  onGpu([&] {
-    cudaCheck(cudaMemcpy(mergedRow_.at(), buffers_.merged(layer, rank) + token * mergedRow_.bytes(),
-                         static_cast<size_t>(mergedRow_.bytes()), cudaMemcpyDeviceToHost),
-              "fetching merged rows");
-  });
+  copyMerged(layer, rank, token, mergedRow_.at<unsigned char>());
   mergedKey_ = key;
   return mergedRow_.at<unsigned char>();
 }
 
+void CudaGroup::copyMerged(int layer, int rank, int token, unsigned char* to) {
+  onGpu([&] {
+    cudaCheck(cudaMemcpy(to, buffers_.merged(layer, rank) + token * mergedRow_.bytes(),
+                         static_cast<size_t>(mergedRow_.bytes()), cudaMemcpyDeviceToHost),
+              "fetching merged rows");
+  });
+}
+
 MergedNan CudaGroup::findNan() {
   const int perToken = s_.headsPerRank * s_.valueDim;
-  const int64_t tokens = static_cast<int64_t>(c_.layers) * c_.ranks * z_.tokens;
+  const RankRange own = ranks();
+  const int64_t tokens = static_cast<int64_t>(c_.layers) * own.count() * z_.tokens;
   std::vector<NanCount> counts(static_cast<size_t>(tokens));
   onGpu([&] {
     for (int layer = 0; layer < c_.layers; ++layer)
-      for (int rank = 0; rank < c_.ranks; ++rank)
-        countNan(buffers_.merged(layer, rank), s_.valueBytes == 4, z_.tokens, perToken,
-                 buffers_.nanCounts() + (static_cast<int64_t>(layer) * c_.ranks + rank) * z_.tokens,
+      for (int i = 0; i < own.count(); ++i)
+        countNan(buffers_.merged(layer, own.first + i), s_.valueBytes == 4, z_.tokens, perToken,
+                 buffers_.nanCounts() + (static_cast<int64_t>(layer) * own.count() + i) * z_.tokens,
                  queue_.stream);
     cudaCheck(cudaMemcpyAsync(counts.data(), buffers_.nanCounts(), counts.size() * sizeof(NanCount),
                               cudaMemcpyDeviceToHost, queue_.stream),
@@ -212,8 +263,8 @@ MergedNan CudaGroup::findNan() {
     const auto token = static_cast<int32_t>(i % z_.tokens);
     const int32_t count = token < s_.tokens ? counts[static_cast<size_t>(i)].count : 0;
     if (count > 0 && found.count == 0) {
-      found.layer = static_cast<int32_t>(i / z_.tokens / c_.ranks);
-      found.rank = static_cast<int32_t>(i / z_.tokens % c_.ranks);
+      found.layer = static_cast<int32_t>(i / z_.tokens / own.count());
+      found.rank = own.first + static_cast<int32_t>(i / z_.tokens % own.count());
       found.token = token;
     }
     found.count += count;
@@ -221,9 +272,24 @@ MergedNan CudaGroup::findNan() {
   return found;
 }
 
+bool CudaGroup::conclude(std::span<RankNotes> notes) {
+  if (!meets()) return true;
+  state_.at({Activity::ending, {}, -1, state_.frame.step});
+  return together(meeting_->conclude(notes, copyRow_));
+}
+
+std::vector<Place> CudaGroup::places() const {
+  if (!state_.member) return {};
+  if (!meets()) return {alone_.seen()};
+  std::vector<Place> places;
+  for (int r = 0; r < c_.ranks; ++r) places.push_back(meeting_->control().beacon(r).seen());
+  return places;
+}
+
 GroupFacts CudaGroup::facts() {
   onGpu([&] { clock_.align(); });
-  return {clock_.alignment(), clock_.uncertaintyNs(), attention_->name(), kernelProblem_};
+  return {(meets() ? "each rank has a process and aligns by itself: " : "") + clock_.alignment(),
+          clock_.uncertaintyNs(), attention_->name(), kernelProblem_};
 }
 
 }  // namespace dcpscope::cuda

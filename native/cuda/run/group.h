@@ -12,26 +12,33 @@
 #include "cuda/run/buffers.h"
 #include "cuda/run/clock.h"
 #include "cuda/run/costs.h"
+#include "cuda/run/exchange.h"
 #include "cuda/run/fault.h"
 #include "cuda/run/graphs.h"
 #include "cuda/run/kernel_recorder.h"
+#include "cuda/run/meeting.h"
 #include "cuda/run/sizes.h"
 #include "cuda/run/stages.h"
 #include "cuda/run/timeline.h"
 
 namespace dcpscope::cuda {
 
-/** The first GPU. */
+/** One GPU, as CUDA counts them. */
 class Gpu final : public Device {
  public:
+  explicit Gpu(int index) : index_(index) {}
+
   int threads(const Config& config) const override;
   std::vector<MemoryComponent> memory(const Config& config) const override;
   void requireRoom(const std::vector<MemoryComponent>& components) const override;
   std::unique_ptr<Group> createGroup(RunState& state, Pool& pool) const override;
+
+ private:
+  const int index_;
 };
 
-/** Makes the first GPU the one of this thread; throws ERR_ENGINE with one line when it cannot be had. */
-void useGpu();
+/** Makes a GPU the one of this thread; throws ERR_ENGINE with one line when it cannot be had. */
+void useGpu(int index);
 
 /** Stream and events, and no more. */
 struct Queue {
@@ -48,10 +55,10 @@ struct Queue {
   cudaEvent_t layers[2] = {};
 };
 
-/** Ranks that share one GPU in turn. */
+/** Ranks on one GPU: all of them in turn, or the one that this process is. */
 class CudaGroup final : public Group {
  public:
-  explicit CudaGroup(RunState& state);
+  CudaGroup(RunState& state, int gpu);
   ~CudaGroup() override;
 
   FillSizes fillSizes() const override;
@@ -59,6 +66,8 @@ class CudaGroup final : public Group {
   StepTimes step() override;
   const unsigned char* merged(int layer, int rank, int token) override;
   MergedNan findNan() override;
+  bool conclude(std::span<RankNotes> notes) override;
+  std::vector<Place> places() const override;
   RankMetadata metadata(int rank) override;
   void copyPages(int rank, int layer, std::span<const int32_t> ids, unsigned char* to) override;
   GroupFacts facts() override;
@@ -74,36 +83,75 @@ class CudaGroup final : public Group {
   /** Calls f on the GPU; a fault becomes ERR_DEVICE that names stage and rank. */
   void onGpu(const std::function<void()>& f);
   std::string faultPlace() const;
+  Place placeOf(const Work& work) const;
 
+  bool meets() const { return meeting_ != nullptr; }
+  RankRange ranks() const { return {state_.firstRank(), state_.endRank()}; }
+  /** Finds the other ranks, before the first step. As `together`. */
+  bool connect();
+  /** Returns when all ranks have come. */
+  bool meet();
+  /** After what all ranks do or none: throws when one is lost, false when the run was cancelled. */
+  bool together(bool met);
+  /** Whether to stop, as far as one process can tell: ranks that meet end a step together. */
+  bool stops() const { return meets() ? broken_ : state_.cancelled(); }
+  /** Waits for the device. `traced`: what runs there says where it is. */
+  void await(cudaEvent_t event, const char* what, bool traced = false);
+  void awaitStream(const char* what, bool traced = false);
+  void watch(const std::function<bool()>& done, bool traced);
+  void showPlace();
+  void stoodStill(int hindmost);
+  /** From now on nothing waits for other ranks. */
+  void part();
+  void endAndPart(const std::function<bool()>& done);
+
+  void copyMerged(int layer, int rank, int token, unsigned char* to);
   void writeFrame();
   StepTimes runStep();
   int64_t execute(StepMode mode);
   void enqueue(StepMode mode, bool recording);
-  void boundLead(size_t at);
+  void boundLead(size_t at, bool traced);
   void record(StepTimes& times);
-  void recordSpans(const Lanes& lanes, const StepTimes& times);
+  Lanes lanesOf(const std::vector<Hull>& hulls) const;
+  /** Of ranks with processes of their own: what the others say of the step. As `together`. */
+  bool joinOthers(Lanes& lanes, StepTimes& times);
+  void recordSpans(const Lanes& lanes, int64_t began, bool replayed);
   void recordRows();
   void collectCaptures();
   std::vector<OpKinds> opsOfWork(StepMode mode);
-  void recordKernels(const Lanes& lanes, const std::vector<Hull>& hulls, StepTimes& times);
-  void pushKernels(const PlacedOps& placed, const StepTimes& times);
+  void recordKernels(const Lanes& lanes, const std::vector<Hull>& hulls, int64_t began, KernelTrace& kernels);
+  void pushKernels(const PlacedOps& placed, int64_t began);
   int32_t kernelName(const std::string& mangled);
   SeenKeys seenBy(const Work& work) const;
 
   RunState& state_;
   const Config& c_;
   const Shape& s_;
+  const int gpu_;
   const Sizes z_;
   const std::vector<Work> order_;
+  /** Where ranks have processes of their own, and more than one. */
+  const std::unique_ptr<Meeting> meeting_;
+  /** Of a rank without others. */
+  Beacon alone_;
   const std::unique_ptr<Attention> attention_;
   const Buffers buffers_;
+  const std::unique_ptr<Exchange> exchange_;
   const Stages stages_;
   const TestFault fault_;
   Queue queue_;
-  Graphs graphs_;
+  /** Shared with whoever frees them when the device does not come back. */
+  std::shared_ptr<Graphs> graphs_ = std::make_shared<Graphs>();
+  bool connected_ = false;
+  /** Nothing is exchanged any more. */
+  bool broken_ = false;
   DeviceClock clock_;
   PinnedMemory mergedRow_;
   MergedKey mergedKey_;
+  /** Of the one rank that this process is. */
+  const Meeting::CopyRow copyRow_ = [this](int layer, int token, unsigned char* to) {
+    copyMerged(layer, state_.firstRank(), token, to);
+  };
   /** Steps take so long that the host must not run ahead by a whole one. */
   bool slow_ = true;
   int64_t lastEnd_ = 0;

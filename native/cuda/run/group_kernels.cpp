@@ -37,9 +37,9 @@ std::vector<OpKinds> CudaGroup::opsOfWork(StepMode mode) {
   return all;
 }
 
-void CudaGroup::recordKernels(const Lanes& lanes, const std::vector<Hull>& hulls, StepTimes& times) {
+void CudaGroup::recordKernels(const Lanes& lanes, const std::vector<Hull>& hulls, int64_t began,
+                              KernelTrace& kernels) {
   const std::vector<OpKinds> kinds = opsOfWork({true, state_.frame.captured, true});
-  KernelTrace& kernels = times.kernels;
   kernels.records = static_cast<int64_t>(recordedOps_.size());
   kernels.expected = countOps(kinds);
   const std::optional<PlacedOps> placed = placeOps(order_, kinds, hulls, lanes, recordedOps_);
@@ -47,9 +47,9 @@ void CudaGroup::recordKernels(const Lanes& lanes, const std::vector<Hull>& hulls
   if (placed)
     for (const PlacedOp& op : placed->ops)
       ++perRank[static_cast<size_t>(order_[static_cast<size_t>(op.work)].rank)];
-  for (int r = 0; r < c_.ranks; ++r)
-    kernels.whole = placed && perRank[static_cast<size_t>(r)] <= state_.trace(r).kernels.room() &&
-                    (r == 0 || kernels.whole);
+  kernels.whole = placed.has_value();
+  for (int r = ranks().first; r < ranks().end; ++r)
+    kernels.whole = kernels.whole && perRank[static_cast<size_t>(r)] <= state_.trace(r).kernels.room();
   if (!kernels.whole) {
     kernelProblem_ = "CUPTI gave " + std::to_string(kernels.records) + " records of step " +
                      std::to_string(state_.frame.step) + ", which are not the " +
@@ -58,10 +58,10 @@ void CudaGroup::recordKernels(const Lanes& lanes, const std::vector<Hull>& hulls
   }
   kernels.records = kernels.expected;
   kernels.uncertaintyNs = placed->uncertaintyNs;
-  pushKernels(*placed, times);
+  pushKernels(*placed, began);
 }
 
-void CudaGroup::pushKernels(const PlacedOps& placed, const StepTimes& times) {
+void CudaGroup::pushKernels(const PlacedOps& placed, int64_t began) {
   for (const PlacedOp& at : placed.ops) {
     const DeviceOp& op = recordedOps_[static_cast<size_t>(at.op)];
     const Work& work = order_[static_cast<size_t>(at.work)];
@@ -70,7 +70,7 @@ void CudaGroup::pushKernels(const PlacedOps& placed, const StepTimes& times) {
     row.layer = work.layer;
     row.stage = at.stage;
     row.name = kernelName(op.name);
-    row.start = times.start + at.start;
+    row.start = began + at.start;
     row.duration = static_cast<int64_t>(op.end - op.start);
     row.bytes = op.bytes;
     std::copy_n(op.grid, 3, row.grid);

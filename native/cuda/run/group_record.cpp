@@ -13,44 +13,69 @@ namespace dcpscope::cuda {
 void CudaGroup::record(StepTimes& times) {
   const auto* stamps = buffers_.traceOnHost().at<Stamp>(z_.trace.stamps);
   std::vector<Hull> hulls;
+  for (size_t i = 0; i < order_.size(); ++i) hulls.push_back(hullOf(stamps + i * kStamps));
+  Lanes lanes = lanesOf(hulls);
+  times.start = std::max(clock_.onHost(hulls.front().begin), lastEnd_);
+  times.wall = lanes.wall;
+  const int64_t began = times.start;
+  if (!joinOthers(lanes, times)) return;
+  lastEnd_ = times.start + times.wall;
+  if (!state_.frame.traced) return;
+  recordSpans(lanes, began, times.replayed);
+  if (c_.rowStats) recordRows();
+  if (times.kernels.on) recordKernels(lanes, hulls, began, times.kernels);
+  if (state_.frame.captured) collectCaptures();
+}
+
+Lanes CudaGroup::lanesOf(const std::vector<Hull>& hulls) const {
+  if (state_.member) return ownLane(order_, hulls);
   std::vector<bool> interrupted(order_.size(), false);
   for (size_t i = 0; i < order_.size(); ++i) {
-    hulls.push_back(hullOf(stamps + i * kStamps));
     if (!state_.frame.captured || !stages_.keepsAfter(order_[i])) continue;
     interrupted[i] = true;
     // Copies follow the combine, which is part of the attention kernel.
     if (order_[i].stage == Stage::decodeAttn) interrupted[i + 1] = true;
   }
-  const Lanes lanes = makeLanes(order_, hulls, interrupted, c_.ranks);
-  times.start = std::max(clock_.onHost(hulls.front().begin), lastEnd_);
-  times.wall = lanes.wall;
-  lastEnd_ = times.start + times.wall;
-  if (!state_.frame.traced) return;
-  recordSpans(lanes, times);
-  if (c_.rowStats) recordRows();
-  if (times.kernels.on) recordKernels(lanes, hulls, times);
-  if (state_.frame.captured) collectCaptures();
+  return makeLanes(order_, hulls, interrupted, c_.ranks);
 }
 
-void CudaGroup::recordSpans(const Lanes& lanes, const StepTimes& times) {
+bool CudaGroup::joinOthers(Lanes& lanes, StepTimes& times) {
+  if (!meets()) return true;
+  Meeting::Step own{times.start, times.start + times.wall, {}};
+  for (const LaneSpan& span : lanes.spans[0])
+    if (span.collective >= 0) own.enters.push_back(times.start + span.enter);
+  state_.at({Activity::ending, {}, -1, state_.frame.step});
+  const std::optional<Meeting::Step> all = meeting_->together(own);
+  if (!together(all.has_value())) return false;
+  for (LaneSpan& span : lanes.spans[0])
+    // Clocks of GPUs are known within some microseconds only, and nothing ends before it has begun.
+    if (span.collective >= 0)
+      span.lastEnter = std::min(all->enters[static_cast<size_t>(span.collective)] - times.start,
+                                span.start + span.duration);
+  times.start = all->began;
+  times.wall = all->ended - all->began;
+  return true;
+}
+
+void CudaGroup::recordSpans(const Lanes& lanes, int64_t began, bool replayed) {
   const bool neutralizeReads = c_.rowStats && !attention_->takesStats();
   int32_t perStep = 0;
   for (const LaneSpan& span : lanes.spans[0]) perStep = std::max(perStep, span.collective + 1);
-  for (int r = 0; r < c_.ranks; ++r) {
-    const std::vector<LaneSpan>& own = lanes.spans[static_cast<size_t>(r)];
+  for (int r = ranks().first; r < ranks().end; ++r) {
+    const std::vector<LaneSpan>& own = lanes.spans[static_cast<size_t>(r - ranks().first)];
     Ring& ring = state_.trace(r).spans;
-    if (times.replayed)
-      ring.push(SpanRow{state_.frame.step, -1, Stage::graphReplay, times.start,
+    if (replayed)
+      ring.push(SpanRow{state_.frame.step, -1, Stage::graphReplay, began,
                         own.back().start + own.back().duration, 0, 0});
     for (const LaneSpan& span : own) {
       const Work& work = order_[static_cast<size_t>(span.work)];
       const Cost cost = costOf(state_, work, seenBy(work), neutralizeReads);
-      SpanRow row{state_.frame.step, span.layer, span.stage, times.start + span.start,
+      SpanRow row{state_.frame.step, span.layer, span.stage, began + span.start,
                   span.duration,     cost.bytes, cost.flops};
       if (span.collective >= 0) {
         row.collective = state_.frame.step * perStep + span.collective;
-        row.enter = times.start + span.enter;
-        row.lastEnter = times.start + span.lastEnter;
+        row.enter = began + span.enter;
+        row.lastEnter = began + span.lastEnter;
       }
       ring.push(row);
     }
@@ -60,12 +85,12 @@ void CudaGroup::recordSpans(const Lanes& lanes, const StepTimes& times) {
 SeenKeys CudaGroup::seenBy(const Work& work) const {
   const PinnedMemory& trace = buffers_.traceOnHost();
   const int layer = c_.topk > 0 ? work.layer : -1;
-  return {trace.at<int32_t>(z_.trace.lengths) + work.rank * z_.requests,
+  return {trace.at<int32_t>(buffers_.lengthsOffset(work.rank)),
           trace.at<int32_t>(buffers_.boundsOffset(work.rank, layer))};
 }
 
 void CudaGroup::recordRows() {
-  for (int r = 0; r < c_.ranks; ++r) {
+  for (int r = ranks().first; r < ranks().end; ++r) {
     RankTrace& trace = state_.trace(r);
     for (int layer = 0; layer < c_.layers; ++layer) {
       const SeenKeys seen = seenBy({layer, Stage::neutralize, r});
@@ -88,7 +113,7 @@ void CudaGroup::recordRows() {
 /** Tensors of captured layers to where the run keeps them; rows that only pad the batch lie behind the
  * others. */
 void CudaGroup::collectCaptures() {
-  for (int r = 0; r < c_.ranks; ++r)
+  for (int r = ranks().first; r < ranks().end; ++r)
     for (Capture& capture : state_.trace(r).captures) {
       const char* kept = buffers_.capture(r, stages_.capturedAt(capture.layer));
       for (Tensor& tensor : capture.tensors) {

@@ -16,6 +16,9 @@ int64_t aligned(int64_t bytes) {
   return (bytes + kAlign - 1) / kAlign * kAlign;
 }
 
+/** The driver shares no less between processes; two allocations must not lie in one such piece. */
+constexpr int64_t kSharedAlign = int64_t{2} << 20;
+
 /** Lays parts behind each other. */
 struct Packer {
   int64_t bytes = 0;
@@ -37,39 +40,63 @@ int paddedRequests(int requests, bool graph) {
 }
 
 Sizes::Sizes(const Config& c, const Shape& s)
-    : requests(paddedRequests(s.requests, c.graph)), tokens(requests * c.qLen) {
+    : requests(paddedRequests(s.requests, c.graph)),
+      tokens(requests * c.qLen),
+      ranks(c.processes ? 1 : c.ranks),
+      madeHeads(c.processes && gathersQueries(c) ? s.headsPerRank : c.heads) {
   const int64_t T = tokens;
   const int64_t H = c.heads;
   const bool exchanges = hasTransport(c);
+  const Means means = meansOf(c);
   const TransportShape transport = transportShape(c, s, *this);
   pool = aligned(s.poolPages * c.pageSize * s.cacheRowBytes);
   queries = aligned(T * H * s.keyDim * s.valueBytes);
+  made = aligned(T * madeHeads * s.keyDim * s.valueBytes);
   keys = aligned(T * s.keyDim * s.valueBytes);
   ids = aligned(T * c.topk * 4);
   gathered = gathersQueries(c) ? queries : 0;
+  slices = means == Means::nccl ? gathered : 0;
   out = exchanges ? aligned(T * H * s.valueDim * s.valueBytes) : 0;
   lse = aligned(T * H * 4);
-  const int64_t messages = c.comm == Comm::a2a ? aligned(c.ranks * messageBytes(transport)) : 0;
-  wire = !exchanges ? 0 : c.comm == Comm::a2a ? messages : aligned(T * H * s.valueDim * s.wireBytes);
-  received = exchanges ? messages : 0;
+  const bool narrows = means == Means::nccl && s.wireBytes != s.valueBytes;
+  switch (c.comm) {
+    case Comm::agRs:
+      wire = exchanges ? aligned(T * H * s.valueDim * s.wireBytes) : 0;
+      received = exchanges && narrows ? aligned(T * s.headsPerRank * s.valueDim * s.wireBytes) : 0;
+      break;
+    case Comm::a2a:
+      wire = received = exchanges ? aligned(c.ranks * messageBytes(transport)) : 0;
+      break;
+    case Comm::p2p:
+      wire = received = 0;
+  }
   slots = aligned(T * c.topk * 4);
   lses = exchanges && c.comm == Comm::agRs ? aligned(c.ranks * T * H * 4) : 0;
   merged = aligned(T * s.headsPerRank * s.valueDim * s.valueBytes);
   rest = restBufferBytes(c.restOfLayerBytes);
 
   Packer packer;
+  shared = {};
+  if (means == Means::peers) {
+    shared.flags = packer.add(c.ranks * 4);
+    shared.count = packer.add(static_cast<int64_t>(sizeof(PeerFlags::Count)));
+    shared.out = packer.add(2 * out);
+    shared.lse = packer.add(2 * lse);
+    shared.queries = packer.add(gathersQueries(c) ? c.layers * made : 0);
+  }
+  shared.bytes = (packer.bytes + kSharedAlign - 1) / kSharedAlign * kSharedAlign;
+  packer = {};
   frame.before = packer.add(static_cast<int64_t>(requests) * 8);
   frame.after = packer.add(static_cast<int64_t>(requests) * 8);
   frame.pages = packer.add(s.cells() * 4);
   frame.bytes = packer.bytes;
   slotMapping = aligned(T * 8);
 
-  const int64_t ranks = c.ranks;
   const int64_t layers = c.layers;
   stats = c.rowStats ? ranks * layers * T * static_cast<int64_t>(sizeof(StatsRecord)) : 0;
   boundsPerLayer = aligned(T * 4);
   packer = {};
-  trace.stamps = packer.add(static_cast<int64_t>(workOrder(c).size()) * kStamps * sizeof(Stamp));
+  trace.stamps = packer.add(static_cast<int64_t>(workOrder(c, {0, ranks}).size()) * kStamps * sizeof(Stamp));
   trace.stats = packer.add(stats);
   trace.lengths = packer.add(ranks * requests * 4);
   trace.bounds = packer.add(ranks * (c.topk > 0 ? 1 + layers : 1) * boundsPerLayer);
@@ -96,25 +123,28 @@ TransportShape transportShape(const Config& c, const Shape& s, const Sizes& size
 }
 
 std::vector<MemoryComponent> components(const Config& c, const Sizes& z, int64_t workspace) {
-  const int64_t ranks = c.ranks;
+  const int64_t ranks = z.ranks;
   const int64_t layers = c.layers;
+  const bool peers = z.shared.bytes > 0;
+  const int64_t partials = peers ? z.shared.bytes : ranks * (z.out + z.lse);
+  const int64_t made = peers && gathersQueries(c) ? 0 : layers * z.made;
   const auto device = [](const char* name, int64_t bytes) {
     return MemoryComponent{name, bytes, MemoryPlace::device};
   };
-  return {device("kv_pages", ranks * layers * z.pool),
-          device("inputs", layers * (z.queries + z.keys + z.ids) +
-                               layers * z.requests * static_cast<int64_t>(sizeof(Source))),
-          device("queries", z.gathered),
-          device("partials", ranks * (z.out + z.lse + z.wire + z.received) + z.lses),
-          device("merged", layers * ranks * z.merged),
-          device("page_tables",
-                 z.frame.bytes + (z.requests + 1) * int64_t{8} + ranks * (z.slotMapping + z.slots)),
-          device("workspace",
-                 ranks * workspace + layers * ranks * z.tokens * static_cast<int64_t>(sizeof(NanCount))),
-          device("trace", z.trace.bytes),
-          device("rest_of_layer", z.rest),
-          device("capture", z.capturedLayers * ranks * z.capture.bytes),
-          {"pinned", z.frame.bytes + z.trace.bytes, MemoryPlace::pinned}};
+  return {
+      device("kv_pages", ranks * layers * z.pool),
+      device("inputs", made + layers * (z.keys + z.ids + z.requests * static_cast<int64_t>(sizeof(Source)))),
+      device("queries", z.gathered + z.slices),
+      device("partials", partials + ranks * (z.wire + z.received) + z.lses),
+      device("merged", layers * ranks * z.merged),
+      device("page_tables",
+             z.frame.bytes + (z.requests + 1) * int64_t{8} + ranks * (z.slotMapping + z.slots)),
+      device("workspace",
+             ranks * workspace + layers * ranks * z.tokens * static_cast<int64_t>(sizeof(NanCount))),
+      device("trace", z.trace.bytes),
+      device("rest_of_layer", z.rest),
+      device("capture", z.capturedLayers * ranks * z.capture.bytes),
+      {"pinned", z.frame.bytes + z.trace.bytes, MemoryPlace::pinned}};
 }
 
 }  // namespace dcpscope::cuda

@@ -19,15 +19,24 @@ struct Sizes {
   /** Padded; T = tokens = requests * qLen. */
   int requests;
   int tokens;
+  /** Ranks that the GPU computes for this process: all in turn, or one. */
+  int ranks;
+  /** Heads whose queries are made here: all, or those of the one rank. */
+  int madeHeads;
   /** Of one rank and layer. */
   int64_t pool;
-  /** Of one layer: queries [T][H][D], new keys [T][D], chosen ids [T][topk]. */
+  /** Of one layer: queries [T][H][D], those of them that are made here, new keys [T][D], chosen ids
+   * [T][topk].
+   */
   int64_t queries;
+  int64_t made;
   int64_t keys;
   int64_t ids;
-  /** Gathered queries, shared by the ranks; 0 where none are gathered. */
+  /** Gathered queries, shared by the ranks, and as NCCL brings them [c][T][H/c][D]; 0 where there are none.
+   */
   int64_t gathered;
-  /** Of one rank: out [T][H][V], lse [T][H], wire or sent messages, received messages, slots [T][topk]. */
+  int64_t slices;
+  /** Of one rank: out [T][H][V], lse [T][H], wire or sent messages, what is received, slots [T][topk]. */
   int64_t out;
   int64_t lse;
   int64_t wire;
@@ -35,6 +44,15 @@ struct Sizes {
   int64_t slots;
   /** lse of all ranks. */
   int64_t lses;
+  /** What peers read and write, one allocation: flags, partials of two layers in turn, made queries. */
+  struct {
+    int64_t flags;
+    int64_t count;
+    int64_t out;
+    int64_t lse;
+    int64_t queries;
+    int64_t bytes;
+  } shared;
   /** Of one layer and rank: [T][H / ranks][V]. */
   int64_t merged;
   int64_t rest;
@@ -57,7 +75,7 @@ struct Sizes {
     int64_t bounds;
     int64_t bytes;
   } trace;
-  /** Statistics of all ranks and layers, [T] records each. */
+  /** Statistics of these ranks and all layers, [T] records each. */
   int64_t stats;
   /** Bounds of one layer and rank. */
   int64_t boundsPerLayer;
@@ -78,7 +96,7 @@ struct Sizes {
 AttentionShape attentionShape(const Config& config, const Shape& shape, const Sizes& sizes);
 TransportShape transportShape(const Config& config, const Shape& shape, const Sizes& sizes);
 
-/** By purpose; `workspace` is what attention asks for, for one rank. */
+/** By purpose, of one process; `workspace` is what attention asks for, for one rank. */
 std::vector<MemoryComponent> components(const Config& config, const Sizes& sizes, int64_t workspace);
 
 }  // namespace dcpscope::cuda

@@ -11,18 +11,18 @@
 #include "cuda/ops/neutralize.h"
 #include "cuda/ops/rest_of_layer.h"
 #include "cuda/ops/sparse.h"
-#include "cuda/ops/transport.h"
 
 namespace dcpscope::cuda {
 
-Stages::Stages(const RunState& state, const Sizes& sizes, const Buffers& buffers, Attention& attention)
+Stages::Stages(const RunState& state, const Sizes& sizes, const Buffers& buffers, Attention& attention,
+               const Exchange& exchange)
     : state_(state),
       c_(state.config),
       s_(state.shape),
       z_(sizes),
       buffers_(buffers),
       attention_(attention),
-      transport_(transportShape(c_, s_, sizes)),
+      exchange_(exchange),
       format_{c_.kvType, s_.keyDim, s_.cacheRowBytes, kvScale(c_)},
       capturedLayers_(sizes.capturedLayers > 0 ? dcpscope::capturedLayers(c_) : std::vector<int>{}) {}
 
@@ -34,12 +34,6 @@ const char* Stages::queriesOf(int layer) const {
 
 const int32_t* Stages::boundsOf(int rank, int layer) const {
   return buffers_.bounds(rank, c_.topk > 0 ? layer : -1);
-}
-
-RankBuffers Stages::everyRank(char* (Buffers::*buffer)(int) const) const {
-  RankBuffers all{};
-  for (int r = 0; r < c_.ranks; ++r) all.at[r] = (buffers_.*buffer)(r);
-  return all;
 }
 
 int Stages::capturedAt(int layer) const {
@@ -57,9 +51,6 @@ void Stages::enqueue(const std::vector<Work>& order, size_t at, StepMode mode, c
       else
         localize(work.rank, work.layer, stamps, stream);
       break;
-    case Stage::qAllGather:
-      gatherQueries(buffers_.queries(work.layer), buffers_.gathered(), z_.queries, stream, stamps);
-      break;
     case Stage::kvAppend:
       append(work.rank, work.layer, stamps, stream);
       break;
@@ -75,7 +66,7 @@ void Stages::enqueue(const std::vector<Work>& order, size_t at, StepMode mode, c
                   stream, stamps);
       break;
     default:
-      exchange(work, stamps, stream);
+      exchange_.enqueue(work, stamps, stream);
   }
   if (mode.captured && keepsAfter(work)) keep(work, stream);
 }
@@ -117,7 +108,7 @@ void Stages::attend(int rank, int layer, StepMode mode, const Stamps& stamps, co
   in.base2 = c_.base2;
   in.emptyRow = c_.emptyRow;
   in.out = buffers_.out(rank, layer);
-  in.lse = buffers_.lse(rank);
+  in.lse = buffers_.lse(rank, layer);
   in.stats = mode.traced && c_.rowStats ? buffers_.stats(rank, layer) : nullptr;
   in.attendStamps = stamps;
   in.combineStamps = combineStamps;
@@ -129,34 +120,9 @@ void Stages::neutralize(int rank, int layer, StepMode mode, const Stamps& stamps
                           : attention_.takesStats()    ? StatsOf::tokensWithoutKeys
                                                        : StatsOf::allTokens;
   dcpscope::cuda::neutralize(
-      {z_.tokens, c_.heads, s_.valueDim, s_.valueBytes == 4, buffers_.out(rank, layer), buffers_.lse(rank),
-       boundsOf(rank, layer), statsOf, buffers_.stats(rank, layer)},
+      {z_.tokens, c_.heads, s_.valueDim, s_.valueBytes == 4, buffers_.out(rank, layer),
+       buffers_.lse(rank, layer), boundsOf(rank, layer), statsOf, buffers_.stats(rank, layer)},
       stream, stamps);
-}
-
-void Stages::exchange(const Work& work, const Stamps& stamps, cudaStream_t stream) const {
-  const int r = work.rank;
-  char* out = buffers_.out(r, work.layer);
-  char* merged = buffers_.merged(work.layer, r);
-  switch (work.stage) {
-    case Stage::lseAllGather: {
-      RankBuffers lse{};
-      for (int i = 0; i < c_.ranks; ++i) lse.at[i] = buffers_.lse(i);
-      return gatherLse(transport_, lse, buffers_.lses(), stream, stamps);
-    }
-    case Stage::lseCorrect:
-      return correct(transport_, r, out, buffers_.lses(), buffers_.wire(r), stream, stamps);
-    case Stage::outReduceScatter:
-      return reduceScatter(transport_, r, everyRank(&Buffers::wire), merged, stream, stamps);
-    case Stage::outAllToAll:
-      if (work.part == 0)
-        return packMessages(transport_, out, buffers_.lse(r), buffers_.wire(r), stream, stamps);
-      return exchangeMessages(transport_, r, everyRank(&Buffers::wire), buffers_.received(r), stream, stamps);
-    case Stage::merge:
-      return mergeMessages(transport_, buffers_.received(r), merged, stream, stamps);
-    default:
-      return;
-  }
 }
 
 bool Stages::keepsAfter(const Work& work) const {
@@ -177,14 +143,16 @@ void Stages::keep(const Work& work, cudaStream_t stream) const {
   const bool kernel = work.stage == Stage::decodeAttn;
   const int64_t outBytes = static_cast<int64_t>(z_.tokens) * c_.heads * s_.valueDim * s_.valueBytes;
   copy(kernel ? z_.capture.outKernel : z_.capture.out, buffers_.out(work.rank, work.layer), outBytes);
-  copy(kernel ? z_.capture.lseKernel : z_.capture.lse, buffers_.lse(work.rank), z_.lse);
+  copy(kernel ? z_.capture.lseKernel : z_.capture.lse, buffers_.lse(work.rank, work.layer), z_.lse);
 }
 
 void Stages::makeInputs(cudaStream_t stream) const {
   for (int layer = 0; layer < c_.layers; ++layer) {
-    dcpscope::cuda::makeInputs({z_.requests, c_.qLen, c_.heads, s_.keyDim, buffers_.sources(layer),
-                                buffers_.before(), buffers_.queries(layer), buffers_.keys(layer)},
-                               stream);
+    const int firstHead = z_.madeHeads < c_.heads ? state_.firstRank() * z_.madeHeads : 0;
+    dcpscope::cuda::makeInputs(
+        {z_.requests, c_.qLen, firstHead, z_.madeHeads, s_.keyDim, buffers_.sources(layer), buffers_.before(),
+         buffers_.queries(layer), buffers_.keys(layer)},
+        stream);
     if (c_.topk > 0)
       chooseKeys({c_.seed, layer, z_.requests, c_.qLen, c_.topk, buffers_.sources(layer), buffers_.before(),
                   buffers_.after(), buffers_.ids(layer)},
@@ -194,7 +162,7 @@ void Stages::makeInputs(cudaStream_t stream) const {
 
 void Stages::fill(int layer, int request, int64_t first, int64_t last, cudaStream_t stream) const {
   const int32_t* pages = buffers_.pages() + s_.cellBegin[static_cast<size_t>(request)];
-  for (int r = 0; r < c_.ranks; ++r)
+  for (int r = state_.firstRank(); r < state_.endRank(); ++r)
     dcpscope::cuda::fill(
         {ownership(r), format_, sourceOf(c_, layer, request), first, last, pages, buffers_.pool(r, layer)},
         stream);

@@ -7,6 +7,7 @@
 #include "cuda/attention.h"
 #include "cuda/ops/cache.h"
 #include "cuda/run/buffers.h"
+#include "cuda/run/exchange.h"
 #include "cuda/run/sizes.h"
 #include "cuda/run/timeline.h"
 
@@ -25,7 +26,8 @@ struct StepMode {
 /** Enqueues the kernels of one piece of work. Everything here can be captured into a graph. */
 class Stages {
  public:
-  Stages(const RunState& state, const Sizes& sizes, const Buffers& buffers, Attention& attention);
+  Stages(const RunState& state, const Sizes& sizes, const Buffers& buffers, Attention& attention,
+         const Exchange& exchange);
 
   /** Work `at` of `order`. `splitCombine` enqueues nothing: it is part of the work before it. */
   void enqueue(const std::vector<Work>& order, size_t at, StepMode mode, cudaStream_t stream) const;
@@ -35,7 +37,7 @@ class Stages {
 
   /** Makes queries, new keys and chosen ids of all layers, before the step begins. */
   void makeInputs(cudaStream_t stream) const;
-  /** Context tokens of a piece, on every rank. */
+  /** Context tokens of a piece, on every rank of this process. */
   void fill(int layer, int request, int64_t first, int64_t last, cudaStream_t stream) const;
 
   /** Index among the captured layers, -1 for none. */
@@ -49,14 +51,12 @@ class Stages {
   void attend(int rank, int layer, StepMode mode, const Stamps& stamps, const Stamps& combineStamps,
               cudaStream_t stream) const;
   void neutralize(int rank, int layer, StepMode mode, const Stamps& stamps, cudaStream_t stream) const;
-  void exchange(const Work& work, const Stamps& stamps, cudaStream_t stream) const;
   void keep(const Work& work, cudaStream_t stream) const;
 
   Ownership ownership(int rank) const;
   const char* queriesOf(int layer) const;
   /** Bounds that attention of a layer uses. */
   const int32_t* boundsOf(int rank, int layer) const;
-  RankBuffers everyRank(char* (Buffers::*buffer)(int) const) const;
 
   const RunState& state_;
   const Config& c_;
@@ -64,7 +64,7 @@ class Stages {
   const Sizes& z_;
   const Buffers& buffers_;
   Attention& attention_;
-  const TransportShape transport_;
+  const Exchange& exchange_;
   const CacheFormat format_;
   const std::vector<int> capturedLayers_;
 };

@@ -5,35 +5,35 @@
 namespace dcpscope::cuda {
 namespace {
 
-bool isCollective(Stage stage) {
-  return stage == Stage::qAllGather || stage == Stage::lseAllGather || stage == Stage::outReduceScatter ||
-         stage == Stage::outAllToAll;
-}
-
-void addAttention(const Config& c, int layer, std::vector<Work>& order) {
-  for (int r = 0; r < c.ranks; ++r) {
+void addAttention(const Config& c, RankRange ranks, int layer, std::vector<Work>& order) {
+  for (int r = ranks.first; r < ranks.end; ++r) {
     if (c.topk > 0) order.push_back({layer, Stage::metadata, r});
-    if (gathersQueries(c)) order.push_back({layer, Stage::qAllGather, r});
+    if (gathersQueries(c)) order.push_back({layer, Stage::qAllGather, r, 0, true});
     for (const Stage stage : {Stage::kvAppend, Stage::decodeAttn, Stage::splitCombine, Stage::neutralize})
       order.push_back({layer, stage, r});
-    if (hasTransport(c) && c.comm == Comm::a2a) order.push_back({layer, Stage::outAllToAll, r});
+    if (hasTransport(c) && c.comm == Comm::a2a) order.push_back({layer, Stage::outAllToAll, r, 0, true});
   }
 }
 
-void addTransport(const Config& c, int layer, std::vector<Work>& order) {
+void addTransport(const Config& c, RankRange ranks, int layer, std::vector<Work>& order) {
   if (!hasTransport(c)) return;
-  if (c.comm == Comm::a2a) {
-    for (int r = 0; r < c.ranks; ++r) {
-      order.push_back({layer, Stage::outAllToAll, r, 1});
-      order.push_back({layer, Stage::merge, r});
+  for (int r = ranks.first; r < ranks.end; ++r) {
+    switch (c.comm) {
+      case Comm::agRs:
+        order.push_back({layer, Stage::lseAllGather, r, 0, true});
+        order.push_back({layer, Stage::lseCorrect, r});
+        break;
+      case Comm::a2a:
+        order.push_back({layer, Stage::outAllToAll, r, 1, true});
+        order.push_back({layer, Stage::merge, r});
+        break;
+      case Comm::p2p:
+        order.push_back({layer, Stage::merge, r, 0, true});
     }
-    return;
   }
-  for (int r = 0; r < c.ranks; ++r) {
-    order.push_back({layer, Stage::lseAllGather, r});
-    order.push_back({layer, Stage::lseCorrect, r});
-  }
-  for (int r = 0; r < c.ranks; ++r) order.push_back({layer, Stage::outReduceScatter, r});
+  if (c.comm == Comm::agRs)
+    for (int r = ranks.first; r < ranks.end; ++r)
+      order.push_back({layer, Stage::outReduceScatter, r, 0, true});
 }
 
 /** What one piece of work took, and how long until the next on the device began. */
@@ -94,7 +94,7 @@ class LaneMaker {
  private:
   void place(size_t at) {
     const Work& work = order_[static_cast<size_t>(own_[0][at])];
-    if (!isCollective(work.stage)) return placeAlone(at);
+    if (!work.meets) return placeAlone(at);
     if (work.part == 0) enters_ = time_;
     const bool packs = work.stage == Stage::outAllToAll && work.part == 0;
     if (packs)
@@ -147,14 +147,14 @@ class LaneMaker {
 
 }  // namespace
 
-std::vector<Work> workOrder(const Config& c) {
+std::vector<Work> workOrder(const Config& c, RankRange ranks) {
   std::vector<Work> order;
-  for (int r = 0; r < c.ranks; ++r) order.push_back({-1, Stage::metadata, r});
+  for (int r = ranks.first; r < ranks.end; ++r) order.push_back({-1, Stage::metadata, r});
   for (int layer = 0; layer < c.layers; ++layer) {
-    addAttention(c, layer, order);
-    addTransport(c, layer, order);
+    addAttention(c, ranks, layer, order);
+    addTransport(c, ranks, layer, order);
     if (c.restOfLayerBytes > 0 || c.restOfLayerFlops > 0)
-      for (int r = 0; r < c.ranks; ++r) order.push_back({layer, Stage::restOfLayer, r});
+      for (int r = ranks.first; r < ranks.end; ++r) order.push_back({layer, Stage::restOfLayer, r});
   }
   return order;
 }
@@ -173,6 +173,40 @@ Lanes makeLanes(const std::vector<Work>& order, const std::vector<Hull>& hulls,
                 const std::vector<bool>& interrupted, int ranks) {
   const std::vector<Took> took = measure(order, withoutOverlap(order, hulls), interrupted);
   return LaneMaker(order, took, ranks).make();
+}
+
+Lanes ownLane(const std::vector<Work>& order, const std::vector<Hull>& stamped) {
+  const std::vector<Hull> hulls = withoutOverlap(order, stamped);
+  const std::vector<Took> took = measure(order, hulls, std::vector<bool>(order.size(), false));
+  const uint64_t first = hulls.front().begin;
+  Lanes lanes;
+  lanes.spans.resize(1);
+  lanes.begins.resize(order.size());
+  std::vector<LaneSpan>& spans = lanes.spans[0];
+  int32_t collectives = 0;
+  for (size_t i = 0; i < order.size(); ++i) {
+    const Work& work = order[i];
+    if (hulls[i].begin == 0) {
+      lanes.begins[i] = lanes.wall;
+      continue;
+    }
+    // Blocks of a kernel may begin before the last ones of the kernel before it have ended.
+    const int64_t start = std::max(static_cast<int64_t>(hulls[i].begin - first), lanes.wall);
+    const int64_t end = std::max(static_cast<int64_t>(hulls[i].begin - first) + took[i].duration, start);
+    LaneSpan span{work.layer, work.stage, start, end - start, -1, -1, -1, static_cast<int32_t>(i)};
+    lanes.begins[i] = start;
+    lanes.wall = end;
+    if (work.meets && work.part == 0) {
+      span.collective = collectives++;
+      span.enter = span.lastEnter = start;
+    }
+    // The exchange of an all-to-all goes on with what its pack began.
+    if (work.part > 0)
+      spans.back().duration = end - spans.back().start;
+    else
+      spans.push_back(span);
+  }
+  return lanes;
 }
 
 }  // namespace dcpscope::cuda

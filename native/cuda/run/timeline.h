@@ -16,14 +16,35 @@ struct Work {
   int32_t rank;
   /** 0, or 1 for the exchange of an all-to-all. */
   int32_t part = 0;
+  /** Part of a collective: it moves data when all ranks have come to it. */
+  bool meets = false;
+};
+
+/** Ranks first .. end - 1 of a group. */
+struct RankRange {
+  int first;
+  int end;
+
+  int count() const { return end - first; }
 };
 
 /**
- * All work of a step in the order of the device: between two collectives a rank does its stages one after the
- * other before the next rank begins. Every rank has the same sequence of stages. `splitCombine` is stamped by
- * the attention kernel before it in the list.
+ * All work of a step that ranks of one device do, in the order of the device: between two collectives a rank
+ * does its stages one after the other before the next rank begins. Every rank has the same sequence of
+ * stages. `splitCombine` is stamped by the attention kernel before it in the list.
  */
-std::vector<Work> workOrder(const Config& config);
+std::vector<Work> workOrder(const Config& config, RankRange ranks);
+inline std::vector<Work> workOrder(const Config& config) { return workOrder(config, {0, config.ranks}); }
+
+/** How partials go from rank to rank: by copies where ranks take turns on a GPU; by NCCL, or right out of the
+ * memory of peers, where each rank has a process of its own; not at all where there is one rank. */
+enum class Means { none, copies, nccl, peers };
+
+inline Means meansOf(const Config& c) {
+  if (c.ranks == 1) return Means::none;
+  if (!c.processes) return Means::copies;
+  return c.comm == Comm::p2p ? Means::peers : Means::nccl;
+}
 
 /** Whether each rank has to collect the other ranks' query heads. */
 inline bool gathersQueries(const Config& c) { return c.ranks > 1 && !c.replicateQ; }
@@ -78,5 +99,12 @@ struct Lanes {
  */
 Lanes makeLanes(const std::vector<Work>& order, const std::vector<Hull>& hulls,
                 const std::vector<bool>& interrupted, int ranks);
+
+/**
+ * The one lane of a rank with a device of its own: work is where it was, from the beginning of the first.
+ * Work takes what it took, and a collective begins when the rank gets to it, with whatever waiting it has;
+ * `lastEnter` is `enter` until the other ranks are asked. `hulls` belong to `order`.
+ */
+Lanes ownLane(const std::vector<Work>& order, const std::vector<Hull>& hulls);
 
 }  // namespace dcpscope::cuda

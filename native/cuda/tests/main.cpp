@@ -52,6 +52,7 @@ int main(int argc, char** argv) {
   dcpscope::cuda::tests::opsCacheTests(runner);
   dcpscope::cuda::tests::opsNeutralizeTests(runner);
   dcpscope::cuda::tests::opsTransportTests(runner);
+  dcpscope::cuda::tests::opsGatherTests(runner);
   dcpscope::cuda::tests::opsRestTests(runner);
   dcpscope::cuda::tests::errorTests(runner);
   dcpscope::cuda::tests::opsTimeTests(runner);

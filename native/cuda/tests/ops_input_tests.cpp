@@ -36,6 +36,8 @@ void expectBits(const std::vector<uint16_t>& got, const std::vector<uint16_t>& w
 void generatesTheBitsOfTheCpu(Random& random) {
   RandomGroup group = randomGroup(random);
   const auto heads = static_cast<int>(random.integer(1, 128));
+  // Those of one rank, or all.
+  const int firstHead = random.chance(0.5) ? 0 : static_cast<int>(random.integer(0, 128 - heads));
   const int keyDim = 16 * static_cast<int>(random.integer(1, 48));
   const std::vector<Source> sources = sourcesOf(random, group, keyDim);
   // A needle among the new tokens has to be seen as one.
@@ -46,8 +48,8 @@ void generatesTheBitsOfTheCpu(Random& random) {
   DeviceArray<uint16_t> keys(static_cast<int64_t>(group.tokens()) * keyDim);
   queries.fill(0xff);
   keys.fill(0xff);
-  makeInputs({group.requests, group.qLen, heads, keyDim, deviceSources.get(), before.get(), queries.get(),
-              keys.get()},
+  makeInputs({group.requests, group.qLen, firstHead, heads, keyDim, deviceSources.get(), before.get(),
+              queries.get(), keys.get()},
              nullptr);
   std::vector<uint16_t> wantQueries(static_cast<size_t>(queries.count()));
   std::vector<uint16_t> wantKeys(static_cast<size_t>(keys.count()));
@@ -57,7 +59,7 @@ void generatesTheBitsOfTheCpu(Random& random) {
     generic::generateKernels.bf16(keyRow(sources[request], position), keyDim,
                                   &wantKeys[static_cast<size_t>(t) * keyDim]);
     for (int h = 0; h < heads; ++h)
-      generic::generateKernels.bf16(queryRow(sources[request], position, h), keyDim,
+      generic::generateKernels.bf16(queryRow(sources[request], position, firstHead + h), keyDim,
                                     &wantQueries[(static_cast<size_t>(t) * heads + h) * keyDim]);
   }
   expectBits(queries.download(), wantQueries, "queries");

@@ -7,6 +7,7 @@
 #include "cuda/ops/neutralize.h"
 #include "cuda/ops/transport.h"
 #include "cuda/tests/ops_bench.h"
+#include "cuda/tests/ops_peers.h"
 #include "cuda/tests/suites.h"
 
 namespace dcpscope::cuda::tests {
@@ -116,7 +117,9 @@ float pairSum(const std::vector<float>& values, bool fp32) {
 void expectWeighted(const Group& group, int rank, const std::vector<float>& wire) {
   std::vector<double> want;
   const auto& out = group.out[static_cast<size_t>(rank)];
-  for (int64_t row = 0; row < group.rows(); ++row) {
+  const int64_t own = group.rows() / group.shape.ranks;
+  for (int64_t at = 0; at < group.rows(); ++at) {
+    const int64_t row = group.gathered(static_cast<int>(at / own), at % own);
     const float weight = group.weight(rank, row);
     for (int v = 0; v < group.shape.valueDim; ++v)
       want.push_back(weight == 0 ? 0.0
@@ -128,11 +131,12 @@ void expectWeighted(const Group& group, int rank, const std::vector<float>& wire
 
 std::vector<float> scattered(const Group& group, int rank, const std::vector<std::vector<float>>& wires) {
   std::vector<float> want;
-  for (int64_t own = 0; own < group.rows() / group.shape.ranks; ++own)
+  const int64_t perRank = group.rows() / group.shape.ranks;
+  for (int64_t own = 0; own < perRank; ++own)
     for (int v = 0; v < group.shape.valueDim; ++v) {
       std::vector<float> addends;
       for (const auto& wire : wires)
-        addends.push_back(wire[static_cast<size_t>(group.gathered(rank, own) * group.shape.valueDim + v)]);
+        addends.push_back(wire[static_cast<size_t>((rank * perRank + own) * group.shape.valueDim + v)]);
       want.push_back(rounded(pairSum(addends, group.shape.wireFp32), group.shape.outFp32));
     }
   return want;
@@ -241,52 +245,6 @@ void p2p(Random& random, bool outFp32) {
   expectMerged(group, rank, merged);
   stamps.check();
 }
-
-/** Flags of the ranks of a group that share a device. */
-struct Flags {
-  Flags(int ofRanks, uint64_t patience) : ranks(ofRanks), counts(ofRanks), lost(ofRanks) {
-    counts.fill(0);
-    lost.fill(0);
-    for (int r = 0; r < ranks; ++r) {
-      turns.push_back(std::make_unique<DeviceArray<uint32_t>>(ranks));
-      turns.back()->fill(0);
-    }
-    for (int r = 0; r < ranks; ++r) {
-      PeerFlags flags{};
-      for (int peer = 0; peer < ranks; ++peer) flags.turns[peer] = turns[static_cast<size_t>(peer)]->get();
-      flags.count = counts.get() + r;
-      flags.patience = patience;
-      flags.lost = lost.get() + r;
-      of.push_back(flags);
-    }
-  }
-
-  void checkGuards() const {
-    for (const auto& own : turns) own->checkGuards("turns");
-    counts.checkGuards("counts");
-    lost.checkGuards("lost");
-  }
-
-  int ranks;
-  std::vector<std::unique_ptr<DeviceArray<uint32_t>>> turns;
-  DeviceArray<PeerFlags::Count> counts;
-  DeviceArray<uint32_t> lost;
-  std::vector<PeerFlags> of;
-};
-
-/** A stream for each rank, so that their kernels run beside each other. */
-struct Streams {
-  explicit Streams(int count) : of(static_cast<size_t>(count)) {
-    for (auto& stream : of)
-      cudaCheck(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "a stream for a rank");
-  }
-  ~Streams() {
-    for (cudaStream_t stream : of) cudaStreamDestroy(stream);
-  }
-  Streams(const Streams&) = delete;
-  Streams& operator=(const Streams&) = delete;
-  std::vector<cudaStream_t> of;
-};
 
 /** A group small enough that the kernels of all its ranks run at once. */
 Group smallGroup(Random& random, bool outFp32) {

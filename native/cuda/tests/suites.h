@@ -10,6 +10,7 @@ void opsInputTests(Runner& runner);
 void opsCacheTests(Runner& runner);
 void opsNeutralizeTests(Runner& runner);
 void opsTransportTests(Runner& runner);
+void opsGatherTests(Runner& runner);
 void opsRestTests(Runner& runner);
 /** What is left behind when CUDA refuses something. */
 void errorTests(Runner& runner);

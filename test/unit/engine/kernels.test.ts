@@ -29,6 +29,20 @@ describe('recorded kernels', () => {
     expect(chunk).not.toHaveProperty('names')
   })
 
+  it('of a merge stand for what goes between devices with p2p alone', () => {
+    const merge = {
+      ...kernels,
+      columns: { ...kernels.columns, stage: new Uint8Array(3).fill(STAGES.indexOf('merge')) },
+    }
+    for (const [mergesPeers, provenance] of [
+      [false, 'measured'],
+      [true, 'emulated'],
+    ] as const) {
+      const { columns } = completeChunk(merge, { ...measured, sharing: 'emulated', mergesPeers })
+      expect(columns.provenance).toEqual(new Uint8Array(3).fill(PROVENANCES.indexOf(provenance)))
+    }
+  })
+
   it('are all measured where a rank has the device alone', () => {
     const chunk = completeChunk(kernels, { ...measured, sharing: 'none' })
     expect(chunk.columns.provenance).toEqual(new Uint8Array(3).fill(PROVENANCES.indexOf('measured')))
