@@ -19,6 +19,7 @@ import {
   manifestOf,
   query,
   recording,
+  type Setting,
   start,
 } from '../unit/cli/dcpscope.ts'
 import { bytesOf, EXACT, expectAgreement } from './agreement.ts'
@@ -257,12 +258,16 @@ const onCommandLine = (over: {
     capture: { steps: 'none' },
   })
 
+/** A machine that has one GPU as far as the command can see. */
+const ONE: Setting = { env: { CUDA_VISIBLE_DEVICES: process.env.CUDA_VISIBLE_DEVICES?.split(',')[0] ?? '0' } }
+
 /** Runs to its end, checks itself and says where each rank ran. */
-const expectRun = async (comm: string, graph: boolean): Promise<void> => {
+const expectRun = async (comm: string, graph: boolean, setting?: Setting): Promise<void> => {
   const bundle = newBundle()
-  const { code, stdout, stderr } = await dcpscope([
-    ...['run', onCommandLine({ comm, graph }), '--out', bundle, '--json'],
-  ])
+  const { code, stdout, stderr } = await dcpscope(
+    ['run', onCommandLine({ comm, graph }), '--out', bundle, '--json'],
+    setting,
+  )
   expect([code, stderr]).toEqual([0, ''])
   expect(JSON.parse(stdout)).toMatchObject({
     device: 'cuda',
@@ -277,9 +282,14 @@ const expectRun = async (comm: string, graph: boolean): Promise<void> => {
 }
 
 /** One rank is killed at some moment of a run. */
-const expectKilled = async (comm: string, graph: boolean, signal: 'SIGKILL' | 'SIGSTOP'): Promise<void> => {
+const expectKilled = async (
+  comm: string,
+  graph: boolean,
+  signal: 'SIGKILL' | 'SIGSTOP',
+  setting?: Setting,
+): Promise<void> => {
   const bundle = newBundle()
-  const running = start(['run', onCommandLine({ comm, graph, steps: 1_000_000 }), '--out', bundle])
+  const running = start(['run', onCommandLine({ comm, graph, steps: 1_000_000 }), '--out', bundle], setting)
   await recording(bundle, running)
   const rank = Math.floor(Math.random() * 2)
   await new Promise((next) => setTimeout(next, Math.random() * 500))
@@ -301,21 +311,20 @@ const expectKilled = async (comm: string, graph: boolean, signal: 'SIGKILL' | 'S
 }
 
 describe.skipIf(skipped)('dcpscope run --ranks processes on one GPU', () => {
-  it.each([false, true])('runs p2p (graph: %s)', (graph) => expectRun('p2p', graph))
+  it.each([false, true])('runs p2p (graph: %s)', (graph) => expectRun('p2p', graph, ONE))
 
   it.each([
     ['SIGKILL', false],
     ['SIGKILL', true],
     ['SIGSTOP', true],
   ] as const)('ends when a rank gets %s, with its name and stage (graph: %s)', (signal, graph) =>
-    expectKilled('p2p', graph, signal),
+    expectKilled('p2p', graph, signal, ONE),
   )
 
   it('is stopped by Ctrl-C', async () => {
     const bundle = newBundle()
-    const running = start([
-      ...['run', onCommandLine({ comm: 'p2p', graph: true, steps: 1_000_000 }), '--out', bundle],
-    ])
+    const config = onCommandLine({ comm: 'p2p', graph: true, steps: 1_000_000 })
+    const running = start(['run', config, '--out', bundle], ONE)
     await recording(bundle, running)
     running.child.kill('SIGINT')
     expect((await running.outcome).code).toBe(130)
