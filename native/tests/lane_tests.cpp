@@ -132,6 +132,8 @@ void oneRankHasItsOwnWork() {
     config.layers = 2;
     config.topk = 4;
     const std::vector<Work> own = cuda::workOrder(config, {1, 2});
+    EXPECT(cuda::collectivesOf(own, 1) == 2 * (comm == Comm::agRs ? 3 : 2));
+    EXPECT(cuda::collectivesOf(cuda::workOrder(config), 0) == cuda::collectivesOf(own, 1));
     std::vector<Work> wanted;
     for (const Work& work : cuda::workOrder(config))
       if (work.rank == 1) wanted.push_back(work);

@@ -113,7 +113,7 @@ Report look() {
     info.peers = peersOf(device, count);
   }
   report.reason = report.devices.front().problem;
-  const nccl::Library nccl;
+  static const nccl::Library nccl;
   report.nccl = {nccl.problem().empty() ? nccl::versionText(nccl.version()) : "", nccl.problem()};
   return report;
 }

@@ -31,15 +31,10 @@ Queue::~Queue() {
 
 namespace {
 
-/** Collectives of a step. */
-int64_t collectivesIn(const std::vector<Work>& order) {
-  return std::count_if(order.begin(), order.end(), [](const Work& w) { return w.meets && w.part == 0; });
-}
-
 std::unique_ptr<Meeting> meetingOf(RunState& state, const std::vector<Work>& order) {
   if (!state.member || state.config.ranks == 1) return nullptr;
   const Shape& s = state.shape;
-  return std::make_unique<Meeting>(state, collectivesIn(order),
+  return std::make_unique<Meeting>(state, collectivesOf(order, state.firstRank()),
                                    static_cast<int64_t>(s.headsPerRank) * s.valueDim * s.valueBytes);
 }
 
@@ -166,14 +161,15 @@ StepTimes CudaGroup::runStep() {
 int64_t CudaGroup::execute(StepMode mode) {
   const cudaStream_t stream = queue_.stream;
   const bool replays = c_.graph && !fault_.strikes(state_.frame.step);
+  bool runsBefore = replays && !graphs_->has(mode);
   state_.at({Activity::beginning, {}, -1, state_.frame.step});
-  if (!meet()) return 0;
-  if (replays && !graphs_->has(mode)) {
+  if (!meetForAny(runsBefore)) return 0;
+  if (runsBefore) {
     // Kernels are loaded when they first run, which must not happen while a step is captured.
     enqueue(mode, false);
     awaitStream("the step before a capture", mode.traced);
     if (stops()) return 0;
-    graphs_->capture(mode, stream, [&] { enqueue(mode, true); });
+    if (!graphs_->has(mode)) graphs_->capture(mode, stream, [&] { enqueue(mode, true); });
     if (!meet()) return 0;
   }
   if (mode.traced) {

@@ -91,6 +91,8 @@ class CudaGroup final : public Group {
   bool connect();
   /** Returns when all ranks have come. */
   bool meet();
+  /** The same; `wish` is then whether any of them has it: what all do together must not depend on one. */
+  bool meetForAny(bool& wish);
   /** After what all ranks do or none: throws when one is lost, false when the run was cancelled. */
   bool together(bool met);
   /** Whether to stop, as far as one process can tell: ranks that meet end a step together. */
@@ -103,7 +105,8 @@ class CudaGroup final : public Group {
   void stoodStill(int hindmost);
   /** From now on nothing waits for other ranks. */
   void part();
-  void endAndPart(const std::function<bool()>& done);
+  /** The same, and keeps what a traced step did until then, where the device comes to its end. */
+  void breakOff(bool traced);
 
   void copyMerged(int layer, int rank, int token, unsigned char* to);
   void writeFrame();
@@ -115,6 +118,7 @@ class CudaGroup final : public Group {
   Lanes lanesOf(const std::vector<Hull>& hulls) const;
   /** Of ranks with processes of their own: what the others say of the step. As `together`. */
   bool joinOthers(Lanes& lanes, StepTimes& times);
+  void recordEnded(size_t count);
   void recordSpans(const Lanes& lanes, int64_t began, bool replayed);
   void recordRows();
   void collectCaptures();

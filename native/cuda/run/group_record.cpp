@@ -57,10 +57,23 @@ bool CudaGroup::joinOthers(Lanes& lanes, StepTimes& times) {
   return true;
 }
 
+/** Of a step that was broken off: spans of the first `count` pieces of work, which had ended. */
+void CudaGroup::recordEnded(size_t count) {
+  if (!state_.frame.traced || count == 0) return;
+  const cudaError_t fetched = cudaMemcpy(buffers_.traceOnHost().at(), buffers_.trace().at(),
+                                         static_cast<size_t>(z_.trace.bytes), cudaMemcpyDeviceToHost);
+  if (fetched != cudaSuccess) return forgetError();
+  const auto* stamps = buffers_.traceOnHost().at<Stamp>(z_.trace.stamps);
+  const std::vector<Work> ended(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(count));
+  std::vector<Hull> hulls;
+  for (size_t i = 0; i < count; ++i) hulls.push_back(hullOf(stamps + i * kStamps));
+  if (hulls.front().begin > 0)
+    recordSpans(ownLane(ended, hulls), std::max(clock_.onHost(hulls.front().begin), lastEnd_), false);
+}
+
 void CudaGroup::recordSpans(const Lanes& lanes, int64_t began, bool replayed) {
   const bool neutralizeReads = c_.rowStats && !attention_->takesStats();
-  int32_t perStep = 0;
-  for (const LaneSpan& span : lanes.spans[0]) perStep = std::max(perStep, span.collective + 1);
+  const int32_t perStep = collectivesOf(order_, ranks().first);
   for (int r = ranks().first; r < ranks().end; ++r) {
     const std::vector<LaneSpan>& own = lanes.spans[static_cast<size_t>(r - ranks().first)];
     Ring& ring = state_.trace(r).spans;

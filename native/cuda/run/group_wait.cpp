@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <optional>
@@ -18,8 +19,7 @@ using Steady = std::chrono::steady_clock;
 
 /** How long the process of a rank may take until its first step. */
 constexpr int64_t kStartPatienceNs = 60'000'000'000;
-/** What a cancelled step may still take to come to its end by itself, and what it takes once it is broken
- * off. */
+/** What a cancelled step may still take to come to its end by itself, and once nothing waits for others. */
 constexpr std::chrono::milliseconds kGrace{300};
 constexpr std::chrono::seconds kLetGo{2};
 /** Looks at the device come close to each other at first. */
@@ -76,6 +76,15 @@ bool CudaGroup::meet() {
   return together(meeting_->control().meet());
 }
 
+bool CudaGroup::meetForAny(bool& wish) {
+  if (!meets()) return true;
+  if (broken_) return false;
+  const auto wishes = meeting_->exchange(static_cast<char>(wish));
+  if (!together(wishes.has_value())) return false;
+  wish = std::any_of(wishes->begin(), wishes->end(), [](char one) { return one != 0; });
+  return true;
+}
+
 bool CudaGroup::together(bool met) {
   if (met) return true;
   part();
@@ -121,7 +130,7 @@ void CudaGroup::watch(const std::function<bool()>& done, bool traced) {
     looked = now;
     if (traced) showPlace();
     if (state_.cancelled()) cancelled = std::min(cancelled, now);
-    if (cancelled < now && now - cancelled > kGrace) return endAndPart(done);
+    if (cancelled < now && now - cancelled > kGrace) return breakOff(traced);
     const int hindmost = meeting_->hindmost();
     const std::tuple at(buffers_.announced(), hindmost, control.beacon(hindmost).place.load());
     if (at != place) moved = now;
@@ -131,7 +140,7 @@ void CudaGroup::watch(const std::function<bool()>& done, bool traced) {
     else if (traced && now - moved > std::chrono::nanoseconds(control.patience()))
       stoodStill(hindmost);
     if (control.watch()) continue;
-    endAndPart(done);
+    breakOff(traced);
     return control.throwIfLost();
   }
 }
@@ -166,11 +175,16 @@ void CudaGroup::part() {
   });
 }
 
-/** Gives what is `done` on the device a little time to come to its end. */
-void CudaGroup::endAndPart(const std::function<bool()>& done) {
+void CudaGroup::breakOff(bool traced) {
+  const std::optional<size_t> at = buffers_.announced();
   part();
-  for (const Steady::time_point begun = Steady::now(); Steady::now() - begun < kLetGo && !done();)
+  const Steady::time_point begun = Steady::now();
+  cudaError_t result = cudaErrorNotReady;
+  while (result == cudaErrorNotReady && Steady::now() - begun < kLetGo) {
     std::this_thread::sleep_for(kSleep);
+    result = cudaStreamQuery(queue_.stream);
+  }
+  if (traced && at && result == cudaSuccess) recordEnded(*at);
 }
 
 }  // namespace dcpscope::cuda

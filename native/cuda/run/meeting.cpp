@@ -4,10 +4,13 @@
 #include <cstring>
 #include <tuple>
 
+#include "core/cores.h"
+
 namespace dcpscope::cuda {
 namespace {
 
-constexpr int kSpins = 2000;
+/** Looks at the others before a rank sleeps; none where that would keep one of them from its core. */
+int spinsFor(int ranks) { return usableCores() >= ranks ? 2000 : 0; }
 
 }  // namespace
 
@@ -29,7 +32,7 @@ Meeting::Meeting(RunState& state, int64_t collectives, int64_t rowBytes)
       collectives_(collectives),
       rowBytes_(rowBytes),
       control_(state, static_cast<int64_t>(sizeof(Room)) + collectives * 8 + rowBytes, kPeerPatienceNs,
-               kSpins) {}
+               spinsFor(ranks_)) {}
 
 Meeting::Room& Meeting::room(int rank) const { return *reinterpret_cast<Room*>(control_.room(rank)); }
 

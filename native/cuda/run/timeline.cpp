@@ -159,6 +159,12 @@ std::vector<Work> workOrder(const Config& c, RankRange ranks) {
   return order;
 }
 
+int32_t collectivesOf(const std::vector<Work>& order, int rank) {
+  return static_cast<int32_t>(std::count_if(order.begin(), order.end(), [rank](const Work& work) {
+    return work.rank == rank && work.meets && work.part == 0;
+  }));
+}
+
 Hull hullOf(const Stamp* stamps) {
   Hull hull;
   for (int i = 0; i < kStamps; ++i) {

@@ -36,6 +36,9 @@ struct RankRange {
 std::vector<Work> workOrder(const Config& config, RankRange ranks);
 inline std::vector<Work> workOrder(const Config& config) { return workOrder(config, {0, config.ranks}); }
 
+/** Collectives of a rank in a step. */
+int32_t collectivesOf(const std::vector<Work>& order, int rank);
+
 /** How partials go from rank to rank: by copies where ranks take turns on a GPU; by NCCL, or right out of the
  * memory of peers, where each rank has a process of its own; not at all where there is one rank. */
 enum class Means { none, copies, nccl, peers };
