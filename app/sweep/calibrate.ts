@@ -138,23 +138,56 @@ const attentionRates = (runs: readonly Calibrated[]): AttentionRates | undefined
   }
 }
 
+interface Sample {
+  readonly us: number
+  readonly bytes: number
+  readonly others: number
+}
+
+/** A stage in the run with a load. */
+const sampleOf = (
+  stage: MeteredStage,
+  runs: readonly Calibrated[],
+  load: Calibration['load'],
+): Sample | undefined => {
+  const run = runs.find((one) => one.load === load)
+  const us = run?.meter.stages[stage]?.us
+  if (run === undefined || us === undefined) return undefined
+  return { us, bytes: stageBytes(stage, run.run), others: run.run.parallel.dcpSize - 1 }
+}
+
+const usPerByteOf = (less: Sample, more: Sample): number => {
+  const bytes = more.bytes - less.bytes
+  return bytes > 0 ? Math.max(0, (more.us - less.us) / bytes) : 0
+}
+
+const fixedUs = ({ us, bytes }: Sample, usPerByte: number): number => Math.max(0, us - bytes * usPerByte)
+
 const stageRates = (stage: MeteredStage, runs: readonly Calibrated[]): StageRates | undefined => {
-  const at = (load: Calibration['load']) => {
-    const run = runs.find((one) => one.load === load)
-    const us = run?.meter.stages[stage]?.us
-    if (run === undefined || us === undefined) return undefined
-    return { us, bytes: stageBytes(stage, run.run), others: run.run.parallel.dcpSize - 1 }
-  }
-  const few = at('few')
-  const many = at('many')
-  const ranks = at('ranks') ?? few
+  const few = sampleOf(stage, runs, 'few')
+  const many = sampleOf(stage, runs, 'many')
+  const ranks = sampleOf(stage, runs, 'ranks') ?? few
   if (few === undefined || many === undefined || ranks === undefined) return undefined
-  const bytes = many.bytes - ranks.bytes
-  const usPerByte = bytes > 0 ? Math.max(0, (many.us - ranks.us) / bytes) : 0
-  const fixed = ({ us, bytes }: typeof few): number => Math.max(0, us - bytes * usPerByte)
+  const usPerByte = usPerByteOf(ranks, many)
+  const fixed = (sample: Sample): number => fixedUs(sample, usPerByte)
   const more = ranks.others - few.others
   const usPerRank = more > 0 ? Math.max(0, (fixed(ranks) - fixed(few)) / more) : 0
   return { us: Math.max(0, fixed(few) - usPerRank * few.others), usPerRank, nsPerByte: usPerByte * 1e3 }
+}
+
+/**
+ * Metadata of a step: a time for many requests, and one for what their contexts add. Contexts of the runs that tell stages are
+ * short, so the latter is told by a run that tells attention.
+ */
+const metadataRates = (
+  stages: readonly Calibrated[],
+  attention: readonly Calibrated[],
+): StageRates | undefined => {
+  const many = sampleOf('metadata', stages, 'many')
+  const long = sampleOf('metadata', attention, 'read')
+  if (many === undefined || long === undefined) return undefined
+  const usPerByte = usPerByteOf(many, long)
+  return { us: fixedUs(many, usPerByte), usPerRank: 0, nsPerByte: usPerByte * 1e3 }
 }
 
 /** Stages that the cost model prices otherwise. */
@@ -182,7 +215,7 @@ export const ratesOf = (runs: readonly Calibrated[], device: Device): Rates => {
         comm,
         Object.fromEntries(
           METERED_STAGES.filter((stage) => !APART.includes(stage)).flatMap((stage) => {
-            const rates = stageRates(stage, own)
+            const rates = stage === 'metadata' ? metadataRates(own, attention) : stageRates(stage, own)
             return rates === undefined ? [] : [[stage, rates]]
           }),
         ),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { RunConfig } from '../run/config.ts'
-import { acceptedPerStep, measuredLayers, tokenBytes } from '../run/engine-config.ts'
+import { acceptedPerStep, tokenBytes } from '../run/engine-config.ts'
 import { kernelHeads } from '../run/parse.ts'
 import { restOfLayer } from '../run/rest-of-layer.ts'
 import { STAGE_FAMILY } from '../trace/stages.ts'
@@ -197,8 +197,8 @@ const timeBetween = (
 ): CollectiveTime => collectiveTime(table, COLLECTIVE_OF[stage] ?? 'p2p', run.parallel.dcpSize, bytes)
 
 /**
- * What `run` takes by `rates`. With `local` exchange a step as the measuring device runs it, whose computed layers stand for
- * all; else as GPUs would that have a rank each. undefined where the rates know the KV type or the transport not.
+ * What a step of the whole model takes by `rates`: with `local` exchange as the measuring device runs it, else as GPUs
+ * would that have a rank each. undefined where the rates know the KV type or the transport not.
  */
 export const predict = (run: RunConfig, rates: Rates, exchange: Exchange): Prediction | undefined => {
   const attention = rates.attention[run.cache.kvDtype]
@@ -239,17 +239,14 @@ const whole = (
   metadata: StageRates | undefined,
   exchange: Exchange,
 ): Prediction => {
-  const layers = run.model.layers
-  // A measured step is scaled with all that is in it, so its metadata counts as often as its layers stand for others.
-  const steps = exchange === 'local' ? layers / measuredLayers(run) : 1
   const perStep = metadata === undefined ? 0 : metadata.us + metadata.usPerRank * (run.parallel.dcpSize - 1)
   const cells = metadata === undefined ? 0 : (stageBytes('metadata', run) * metadata.nsPerByte) / 1e3
-  const ms = (us: number): number => (us * layers) / 1e3
+  const ms = (us: number): number => (us * run.model.layers) / 1e3
   const partsMs = {
-    hbm: ms(layer.parts.hbm) + (cells * steps) / 1e3,
+    hbm: ms(layer.parts.hbm) + cells / 1e3,
     matrix: ms(layer.parts.matrix),
     transport: ms(layer.parts.transport),
-    launch: ms(layer.parts.launch) + (perStep * steps) / 1e3,
+    launch: ms(layer.parts.launch) + perStep / 1e3,
   }
   const stepMs = LIMITS.reduce((sum, limit) => sum + partsMs[limit], 0)
   const tokens = requestsOf(run) * acceptedPerStep(run)

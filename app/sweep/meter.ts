@@ -21,13 +21,14 @@ export interface StageMeter {
   readonly flops: number
 }
 
-/** One run in numbers; times are of the layers that were computed. */
+/** One run in numbers. */
 export interface RunMeter {
   readonly steps: number
   readonly tokensPerSecond: number
   readonly provenance: Provenance
+  /** A step of the whole model. */
   readonly stepMs: { readonly p50: number; readonly p95: number }
-  /** A step of one rank: medians over the steps of the means over the ranks. */
+  /** A step of one rank, of the layers that were computed: medians over the steps of the means over the ranks. */
   readonly attnMs: number
   /** Transfer in collectives, and waiting for their last rank. */
   readonly commMs: number
@@ -52,9 +53,8 @@ const ATTENTION: readonly Stage[] = ['decode_attn', 'split_combine']
 /** Takes the spans and steps of one run as they come, and keeps sums only where it can. */
 export class Meter {
   readonly #ranks: number
-  readonly #wallNs: number[] = []
-  /** Time that the accepted tokens of a step took, for the whole model. */
-  #seconds = 0
+  /** Of each step, for the whole model. */
+  readonly #seconds: number[] = []
   #tokens = 0
   #provenance: Provenance = 'measured'
   /** By step, over all ranks, ns. */
@@ -74,9 +74,10 @@ export class Meter {
   #step(columns: TraceChunk['columns'], i: number): void {
     const tokens = at(columns.tokens, i)
     const rate = at(columns.tokens_per_s, i)
-    this.#wallNs.push(at(columns.wall_ns, i))
-    this.#tokens += tokens
-    if (rate > 0) this.#seconds += tokens / rate
+    if (rate > 0) {
+      this.#tokens += tokens
+      this.#seconds.push(tokens / rate)
+    }
     this.#provenance = PROVENANCES[at(columns.provenance, i)] ?? this.#provenance
   }
 
@@ -115,15 +116,15 @@ export class Meter {
 
   /** undefined for a run without a whole step. */
   result(): RunMeter | undefined {
-    if (this.#wallNs.length === 0 || this.#seconds === 0) return undefined
+    if (this.#seconds.length === 0) return undefined
     const parts = [...this.#parts.values()]
     const perRank = (part: keyof Parts): number =>
       parts.length === 0 ? 0 : median(parts.map((p) => p[part])) / this.#ranks / 1e6
     return {
-      steps: this.#wallNs.length,
-      tokensPerSecond: this.#tokens / this.#seconds,
+      steps: this.#seconds.length,
+      tokensPerSecond: this.#tokens / this.#seconds.reduce((sum, seconds) => sum + seconds, 0),
       provenance: this.#provenance,
-      stepMs: { p50: median(this.#wallNs) / 1e6, p95: quantile(this.#wallNs, 0.95) / 1e6 },
+      stepMs: { p50: median(this.#seconds) * 1e3, p95: quantile(this.#seconds, 0.95) * 1e3 },
       attnMs: perRank('attn'),
       commMs: perRank('comm'),
       waitMs: perRank('wait'),

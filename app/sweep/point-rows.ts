@@ -83,7 +83,7 @@ const rowOf = (point: SweepPoint, labels: SweepLabels, numbers: Numbers): PointR
   ...numbers,
 })
 
-/** A repetition as it was measured; `prediction` says what limits it. Times stand for the whole model. */
+/** A repetition as it was measured; `prediction` says what limits it. Times are of the whole model. */
 export const measuredRow = (
   point: SweepPoint,
   labels: SweepLabels,
@@ -98,8 +98,8 @@ export const measuredRow = (
     repeat,
     layersMeasured: measuredLayers(point.run),
     tokensPerSecond: meter.tokensPerSecond,
-    stepMsP50: meter.stepMs.p50 * layers,
-    stepMsP95: meter.stepMs.p95 * layers,
+    stepMsP50: meter.stepMs.p50,
+    stepMsP95: meter.stepMs.p95,
     attnMs: meter.attnMs * layers,
     commMs: meter.commMs * layers,
     waitMs: meter.waitMs * layers,

@@ -75,16 +75,21 @@ const kernelChunk = (chunk: NativeChunk, { sharing, mergesPeers = false }: Origi
 const stepProvenance = ({ measuredLayers, layers, sharing }: Origin): Provenance =>
   measuredLayers < layers ? 'scaled' : sharing === 'none' ? 'measured' : sharing
 
+/** Of all layers; what a step does once, its metadata, counts once. */
 const stepColumns = (chunk: NativeChunk, origin: Origin): TraceChunk['columns'] => {
-  const { measuredLayers, layers } = origin
-  const wall = numbers(chunk, 'wall_ns')
-  const tokens = numbers(chunk, 'tokens')
-  const tokensPerSecond = Float64Array.from(
-    wall,
-    (ns, i) => ((tokens[i] ?? 0) / (ns / 1e9)) * (measuredLayers / layers),
-  )
+  const { once_ns, ...columns } = chunk.columns
+  const [wall, once, tokens] = [
+    numbers(chunk, 'wall_ns'),
+    numbers(chunk, 'once_ns'),
+    numbers(chunk, 'tokens'),
+  ]
+  const share = origin.measuredLayers / origin.layers
+  const tokensPerSecond = Float64Array.from(wall, (ns, i) => {
+    const first = once[i] ?? 0
+    return ((tokens[i] ?? 0) * 1e9) / (first + (ns - first) / share)
+  })
   return {
-    ...chunk.columns,
+    ...columns,
     tokens_per_s: tokensPerSecond,
     provenance: new Uint8Array(chunk.rows).fill(code(stepProvenance(origin))),
   }

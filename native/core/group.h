@@ -46,6 +46,8 @@ struct StepTimes {
   int64_t wall;
   /** What the device took for all ranks. */
   int64_t device;
+  /** Of `wall`: until all ranks have begun their first layer, for what a step does once. */
+  int64_t once = 0;
   /** The same step on the device with tracing off; -1: not run. */
   int64_t untraced = -1;
   bool replayed = false;

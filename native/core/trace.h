@@ -101,6 +101,8 @@ struct StepRow {
   int32_t step;
   int64_t start;
   int64_t wall;
+  /** Of `wall`, see StepTimes. */
+  int64_t once;
   int64_t device;
   /** Without tracing, -1 where that was not run. */
   int64_t untraced;

@@ -141,12 +141,14 @@ StepTimes CpuGroup::step() {
   shared_.peers->throwIfLost();
   int64_t begin = std::numeric_limits<int64_t>::max();
   int64_t end = 0;
+  int64_t layers = 0;
   for (int r = 0; r < shared_.config.ranks; ++r) {
     begin = std::min(begin, shared_.peers->report(r).began);
     end = std::max(end, shared_.peers->report(r).ended);
+    layers = std::max(layers, shared_.peers->report(r).layers);
   }
   // All ranks run at once, so the device is busy for the whole step.
-  return {begin, end - begin, end - begin};
+  return {begin, end - begin, end - begin, layers - begin};
 }
 
 const unsigned char* CpuGroup::merged(int layer, int rank, int token) {

@@ -123,6 +123,7 @@ void Rank::run(ThreadScratch& scratch) {
   StepReport& report = shared_.peers->report(rank_);
   report.began = shared_.clock.now();
   metadata();
+  report.layers = shared_.clock.now();
   for (int layer = 0; layer < config_.layers; ++layer) {
     if (config_.ranks == 1) out_ = merged(layer);
     queries_ = shared_.inputs.queries(layer);

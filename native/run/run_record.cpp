@@ -107,7 +107,7 @@ void Run::recordKernels(const KernelTrace& kernels, int64_t now) {
 void Run::recordStep(const CheckResult& check, const StepTimes& times) {
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   const bool checked = check.checked > 0;
-  steps_.push(StepRow{state_.frame.step, times.start, times.wall, times.device, times.untraced,
+  steps_.push(StepRow{state_.frame.step, times.start, times.wall, times.once, times.device, times.untraced,
                       state_.shape.requests * state_.config.acceptedPerStep, checked ? check.maxAbs : none,
                       checked ? check.maxRel : none, check.checked, times.replayed, times.kernels.on});
 }

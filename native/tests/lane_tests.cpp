@@ -237,6 +237,14 @@ void costsFollowTheKeysThatKernelsSaw() {
   EXPECT(merge.bytes == 2 * (512 * 2 + 4) && merge.flops == 2 * 2 * 2 * 512);
 }
 
+/** Metadata take as long as it takes until the device goes on. */
+void layersBeginBehindTheSlowestMetadata() {
+  const Config config = twoRanks(Comm::agRs);
+  const std::vector<Work> order = cuda::workOrder(config);
+  const Lanes lanes = lanesOf(config, {{{{Stage::metadata, 1, 0}, 50}}});
+  EXPECT(cuda::firstLayerAt(order, lanes) == 52);
+}
+
 void neutralizeReadsAllRowsOnlyForStatistics() {
   Config config = twoRanks(Comm::agRs);
   config.contextLens = {3, 0};
@@ -264,6 +272,7 @@ void lanes() {
   anOwnLaneHasOneSpanForAnAllToAll();
   aCombineBeginsWhereAttendingEnds();
   hullsLeaveOutBlocksThatDidNotRun();
+  layersBeginBehindTheSlowestMetadata();
   costsFollowTheKeysThatKernelsSaw();
   neutralizeReadsAllRowsOnlyForStatistics();
 }

@@ -17,6 +17,7 @@ void CudaGroup::record(StepTimes& times) {
   Lanes lanes = lanesOf(hulls);
   times.start = std::max(clock_.onHost(hulls.front().begin), lastEnd_);
   times.wall = lanes.wall;
+  times.once = firstLayerAt(order_, lanes);
   const int64_t began = times.start;
   if (!joinOthers(lanes, times)) return;
   lastEnd_ = times.start + times.wall;

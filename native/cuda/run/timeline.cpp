@@ -1,6 +1,7 @@
 #include "cuda/run/timeline.h"
 
 #include <algorithm>
+#include <set>
 
 namespace dcpscope::cuda {
 namespace {
@@ -213,6 +214,14 @@ Lanes ownLane(const std::vector<Work>& order, const std::vector<Hull>& stamped) 
       spans.push_back(span);
   }
   return lanes;
+}
+
+int64_t firstLayerAt(const std::vector<Work>& order, const Lanes& lanes) {
+  int64_t at = 0;
+  std::set<int32_t> begun;
+  for (size_t i = 0; i < order.size(); ++i)
+    if (order[i].layer >= 0 && begun.insert(order[i].rank).second) at = std::max(at, lanes.begins[i]);
+  return at;
 }
 
 }  // namespace dcpscope::cuda

@@ -110,4 +110,7 @@ Lanes makeLanes(const std::vector<Work>& order, const std::vector<Hull>& hulls,
  */
 Lanes ownLane(const std::vector<Work>& order, const std::vector<Hull>& hulls);
 
+/** When the last rank begins its first layer, from the beginning of the step. */
+int64_t firstLayerAt(const std::vector<Work>& order, const Lanes& lanes);
+
 }  // namespace dcpscope::cuda

@@ -81,6 +81,7 @@ const stepRow = (step: number): NativeChunk => ({
     step: Int32Array.of(step),
     start_ns: BigInt64Array.of(BigInt(step) * 1000n),
     wall_ns: BigInt64Array.of(500n),
+    once_ns: BigInt64Array.of(100n),
     device_ns: BigInt64Array.of(900n),
     untraced_ns: BigInt64Array.of(-1n),
     tokens: Int32Array.of(4),

@@ -59,7 +59,9 @@ describe('a meter', () => {
       )
     meter.add(steps([200, 180], [1000, 3000]))
     const result = meter.result()
-    expect(result).toMatchObject({ steps: 2, provenance: 'scaled', stepMs: { p50: 0.19 } })
+    expect(result).toMatchObject({ steps: 2, provenance: 'scaled' })
+    // Of the whole model: 4 and 4/3 ms.
+    expect(result?.stepMs.p50).toBeCloseTo(8 / 3, 9)
     // 120 and 140 us; (10 + 50) / 2 and 30; 40 / 2 and 0.
     expect(result?.attnMs).toBeCloseTo(0.13, 9)
     expect(result?.commMs).toBeCloseTo(0.03, 9)
@@ -129,8 +131,8 @@ describe('rows of points', () => {
       world: 8,
       dcp: 8,
       tokensPerSecond: 123,
-      stepMsP50: 122,
-      stepMsP95: 183,
+      stepMsP50: 2,
+      stepMsP95: 3,
       attnMs: 61,
       layersMeasured: 1,
       limit: '',

@@ -37,13 +37,15 @@ export const single = (over: SweepConfigInput = {}): SweepConfigInput => ({
 
 const stage = (us: number, nsPerByte = 0, usPerRank = 0): StageRates => ({ us, usPerRank, nsPerByte })
 
+const METADATA = stage(35, 0.2)
+
 /** About an H200: 4.3 TB/s, 600 TFLOP/s, fixed times of a few microseconds. */
 export const RATES: Rates = {
   attention: { bf16: { us: 12, bytesPerS: 4.3e12, flopsPerS: 6e14 } },
   stages: {
-    none: { metadata: stage(4), kv_append: stage(2) },
+    none: { metadata: METADATA, kv_append: stage(2) },
     ag_rs: {
-      metadata: stage(4),
+      metadata: METADATA,
       q_all_gather: stage(3, 0.001, 1),
       kv_append: stage(2),
       neutralize: stage(2),
@@ -52,7 +54,7 @@ export const RATES: Rates = {
       out_reduce_scatter: stage(4, 0.001, 1),
     },
     a2a: {
-      metadata: stage(4),
+      metadata: METADATA,
       q_all_gather: stage(3, 0.001, 1),
       kv_append: stage(2),
       neutralize: stage(2),
