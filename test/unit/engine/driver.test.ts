@@ -194,7 +194,7 @@ describe('the driver of a run', () => {
       m.type === 'chunk' && m.chunk.table === 'steps' ? [m.chunk] : [],
     )
     // 4 tokens in 100 ns for what a step does once and 400 ns for half of the layers.
-    expect(chunk[0]?.columns.tokens_per_s).toEqual(Float64Array.of(4 / 900e-9))
+    expect(chunk[0]?.columns.tokens_per_s).toEqual(Float64Array.of(4e9 / 900))
     expect(chunk[0]?.columns).not.toHaveProperty('once_ns')
     expect(chunk[0]?.columns.provenance).toEqual(Uint8Array.of(2))
   })
