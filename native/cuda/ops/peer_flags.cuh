@@ -28,18 +28,24 @@ __device__ inline uint32_t turnOf(const PeerFlags& flags) {
 __device__ inline void tellPeers(const PeerFlags& flags, int rank, int ranks, uint32_t turn) {
   const auto peer = static_cast<int>(threadIdx.x);
   if (blockIdx.x != 0 || peer >= ranks) return;
-  __threadfence_system();
   tellTurn(flags.turns[peer] + rank, turn);
 }
+
+/** Nanoseconds between two looks at the host's memory, which is far: looks of all blocks would queue up. */
+constexpr uint64_t kLookNs = 100'000;
 
 /** Waits for one peer; false when it, or another one, does not come. */
 __device__ inline bool awaitPeer(const PeerFlags& flags, int rank, int peer, uint32_t turn) {
   const uint32_t* flag = flags.turns[rank] + peer;
   const uint64_t begun = globalTime();
+  uint64_t look = begun + kLookNs;
   // Turns wrap around.
   while (static_cast<int32_t>(seenTurn(flag) - turn) < 0) {
+    const uint64_t now = globalTime();
+    if (now < look) continue;
     if (lostRank(flags.lost) != 0) return false;
-    if (globalTime() - begun < flags.patience) continue;
+    look = now + kLookNs;
+    if (now - begun < flags.patience) continue;
     *const_cast<volatile uint32_t*>(flags.lost) = static_cast<uint32_t>(peer) + 1;
     return false;
   }
@@ -49,8 +55,7 @@ __device__ inline bool awaitPeer(const PeerFlags& flags, int rank, int peer, uin
 /** By all threads of a block: whether all ranks have come. */
 __device__ inline bool awaitPeers(const PeerFlags& flags, int rank, int ranks, uint32_t turn) {
   const auto peer = static_cast<int>(threadIdx.x);
-  bool came = true;
-  if (peer < ranks) came = lostRank(flags.lost) == 0 && awaitPeer(flags, rank, peer, turn);
+  const bool came = peer >= ranks || awaitPeer(flags, rank, peer, turn);
   return __syncthreads_and(came ? 1 : 0) != 0;
 }
 

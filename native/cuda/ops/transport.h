@@ -82,8 +82,8 @@ struct PeerFlags {
   }* count;
   /** Nanoseconds that a rank is waited for. */
   uint64_t patience;
-  /** Where the host sees it: 1 + a rank that did not come in time, 0 for none. From then on kernels that wait
-   * end at once and write nothing. */
+  /** Where the host sees it: 1 + a rank that did not come in time, 0 for none. From then on kernels that
+   * would wait end soon and write nothing. */
   uint32_t* lost;
 };
 

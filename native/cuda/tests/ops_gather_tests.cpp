@@ -60,7 +60,8 @@ void bringsHeadsTogether(Random& random) {
 
 /** Ranks that gather and merge by the same flags, in turn, as a step does. */
 void waitsForPeers(Random& random) {
-  const Slices slices(random, 8);
+  // As many streams have a queue each.
+  const Slices slices(random, 4);
   const int ranks = slices.shape.ranks;
   const Flags flags(ranks, uint64_t{10} * 1000 * 1000 * 1000);
   const Streams streams(ranks);

@@ -246,10 +246,10 @@ void p2p(Random& random, bool outFp32) {
   stamps.check();
 }
 
-/** A group small enough that the kernels of all its ranks run at once. */
+/** A group small enough that the kernels of all its ranks run at once, each stream in a queue of its own. */
 Group smallGroup(Random& random, bool outFp32) {
   Group group(random, outFp32, outFp32);
-  while (group.shape.ranks < 2 || group.shape.ranks > 8) group = Group(random, outFp32, outFp32);
+  while (group.shape.ranks < 2 || group.shape.ranks > 4) group = Group(random, outFp32, outFp32);
   return group;
 }
 
