@@ -11,16 +11,22 @@ export interface BundleFolder {
 /** The bundle of a new run, named by `label` where no `out` is; nothing is created. An `out` that cannot become a bundle is refused. */
 export const chooseBundle = (out: string | undefined, label: string): BundleFolder => {
   if (out !== undefined) {
-    if (out.trim() === '') throw badInput('--out: must name a folder')
-    const path = resolve(out)
-    demandNewOrEmpty(path)
-    demandWritable(path)
+    const path = newFolder(out)
     return { path, name: basename(path).replace(/\.dcp$/, '') }
   }
   const folder = runsFolder()
   const name = newRunName(folder, label)
   demandWritable(folder)
   return { path: bundlePath(folder, name), name }
+}
+
+/** The folder of `--out`, new or empty; nothing is created. One that cannot be written to is refused. */
+export const newFolder = (out: string): string => {
+  if (out.trim() === '') throw badInput('--out: must name a folder')
+  const path = resolve(out)
+  demandNewOrEmpty(path)
+  demandWritable(path)
+  return path
 }
 
 const demandNewOrEmpty = (path: string): void => {

@@ -3,6 +3,8 @@ import { PRESET_NAMES } from '../../app/run/config.ts'
 import { TABLES } from '../../app/trace/tables.ts'
 import { VERSION } from '../process/version.ts'
 import { doctorText, examine } from './doctor-command.ts'
+import { type DumpOptions, dumpCommand } from './dump-command.ts'
+import { dumpInfoCommand } from './dump-info-command.ts'
 import { CliFailure, EXIT, type ExitCode, messageOf } from './failure.ts'
 import { type LayoutOptions, layoutCommand } from './layout-command.ts'
 import { QUERY_ROWS, queryCommand } from './query-command.ts'
@@ -13,7 +15,7 @@ import { printable } from './text-table.ts'
 const EXIT_CODES = `
 Exit codes:
   0    fine
-  1    the answer is "no": the check of a run failed, or this machine has no engine
+  1    the answer is "no": the check of a run failed, a dump is not whole, or this machine has no engine
   2    bad usage or bad input; one line on stderr, nothing written
   3    the device or the engine failed
   130  ended by Ctrl-C`
@@ -127,6 +129,33 @@ const program = (finish: (code: ExitCode) => void): Command => {
     })
 
   root
+    .command('dump')
+    .description('Write captured tensors of a run as a tensor dump, a file for each step, layer and rank.')
+    .argument('<bundle>', 'bundle folder of a run')
+    .requiredOption('--out <dir>', 'folder for the files, new or empty')
+    .option('--steps <steps>', 'only these steps, such as 0,4-7')
+    .option('--layers <layers>', 'only these layers')
+    .option('--json', 'print one JSON document and nothing else')
+    .addHelpText('after', DUMP_HELP)
+    .action(async (bundle: string, options: DumpOptions) => {
+      const { stdout, exitCode } = await dumpCommand(bundle, options)
+      print(stdout)
+      finish(exitCode)
+    })
+
+  root
+    .command('dump-info')
+    .description('Say what is in tensor dumps, what they can answer, and what is wrong with them.')
+    .argument('<files...>', 'dump files, folders with such files, or bundles of runs')
+    .option('--json', 'print one JSON document and nothing else')
+    .addHelpText('after', DUMP_INFO_HELP)
+    .action(async (files: string[], options: { json?: boolean }) => {
+      const { stdout, exitCode } = await dumpInfoCommand(files, options)
+      print(stdout)
+      finish(exitCode)
+    })
+
+  root
     .command('doctor')
     .description('Say what this machine can do, and what is missing.')
     .option('--json', 'print one JSON document and nothing else')
@@ -163,6 +192,19 @@ Ctrl-C ends the sweep cleanly: the point in progress is dropped, all others are 
 const QUERY_HELP = `
 Example:
   dcpscope query RUN.dcp "select stage, avg(dur_ns) from spans group by stage"`
+
+const DUMP_HELP = `
+Example:
+  dcpscope dump RUN.dcp --steps 4 --layers 0 --out dump
+
+Runs capture what capture.steps and capture.layers of their configuration name.`
+
+const DUMP_INFO_HELP = `
+Examples:
+  dcpscope dump-info rank0.safetensors rank1.safetensors
+  dcpscope dump-info dump RUN.dcp --json
+
+The exit code is 1 when something is wrong: a file that cannot be used, or a rank that is missing. The rest is listed.`
 
 const main = async (): Promise<void> => {
   watchOutput()

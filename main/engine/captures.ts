@@ -1,5 +1,5 @@
-import { DUMP_FORMAT } from '../../app/dump/dump.ts'
 import { encodeHeader } from '../../app/dump/safetensors.ts'
+import { DUMP_FORMAT } from '../../app/dump/schema.ts'
 import { MESSAGE_BYTES } from '../../app/protocol/engine.ts'
 import type { RunConfig } from '../../app/run/config.ts'
 import { acceptedPerStep, contextLens, defaultSoftmaxScale } from '../../app/run/engine-config.ts'

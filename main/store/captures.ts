@@ -1,16 +1,17 @@
 import { join } from 'node:path'
 import { dumpInfo } from '../../app/dump/dump.ts'
+import type { TensorReader } from '../../app/dump/reader.ts'
 import { vectorError } from '../../app/lse/error.ts'
 import type { StoreParams, StoreResult } from '../../app/protocol/store.ts'
 import type { RunConfig } from '../../app/run/config.ts'
 import { type CaptureRef, captureFolder } from './bundle-files.ts'
 import { isMissing, StoreProblem } from './problem.ts'
-import { TensorFile } from './tensor-file.ts'
+import { openTensorFile } from './tensor-file.ts'
 
 /** The files of one captured (step, layer): one a rank, and the reference where there is one. */
 interface CaptureFiles {
-  readonly ranks: readonly TensorFile[]
-  readonly reference: TensorFile | undefined
+  readonly ranks: readonly TensorReader[]
+  readonly reference: TensorReader | undefined
   /** Query rows T, gathered heads H, values W of one partial. */
   readonly rows: number
   readonly heads: number
@@ -24,10 +25,10 @@ const withCapture = async <T>(
   work: (files: CaptureFiles) => Promise<T>,
 ): Promise<T> => {
   const folder = captureFolder(bundle, ref)
-  const opened: TensorFile[] = []
-  const openFile = async (name: string): Promise<TensorFile | undefined> => {
+  const opened: TensorReader[] = []
+  const openFile = async (name: string): Promise<TensorReader | undefined> => {
     try {
-      const file = await TensorFile.open(join(folder, `${name}.safetensors`))
+      const file = await openTensorFile(join(folder, `${name}.safetensors`))
       opened.push(file)
       return file
     } catch (error) {
@@ -36,7 +37,7 @@ const withCapture = async <T>(
     }
   }
   try {
-    const ranks: TensorFile[] = []
+    const ranks: TensorReader[] = []
     for (let rank = 0; rank < dcpSize; rank++) {
       const file = await openFile(`rank=${rank}`)
       if (file === undefined)
@@ -109,7 +110,7 @@ const visibleKeys = (
 }
 
 /** Relative error, norm over the values of one (row, head), [T * H]. */
-const errors = async (files: CaptureFiles, reference: TensorFile): Promise<Float32Array<ArrayBuffer>> => {
+const errors = async (files: CaptureFiles, reference: TensorReader): Promise<Float32Array<ArrayBuffer>> => {
   const { ranks, rows, heads, width } = files
   const found = new Float32Array(rows * heads)
   const { kept } = mergedPlace(files, 0)

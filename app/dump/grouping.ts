@@ -1,0 +1,121 @@
+import type { Dump, DumpGroup, DumpProblem } from './dumps.ts'
+import { agreed } from './majority.ts'
+import { shapeText, type TensorEntry } from './safetensors.ts'
+
+/** Groups files by step and layer; those that do not fit the others of their group become problems. */
+export const grouped = (dumps: readonly Dump[], problems: DumpProblem[]): DumpGroup[] => {
+  const groups = new Map<string, Dump[]>()
+  for (const dump of dumps) {
+    const key = `${dump.info.step} ${dump.info.layer}`
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [dump])
+    else group.push(dump)
+  }
+  return [...groups.values()]
+    .map((group) => groupOf(group, problems))
+    .filter((group) => group.ranks.size > 0)
+    .sort((a, b) => a.step - b.step || a.layer - b.layer)
+}
+
+const groupOf = (given: readonly Dump[], problems: DumpProblem[]): DumpGroup => {
+  const refuse = ({ reader, info }: Dump, rule: string, tensor?: string): void => {
+    problems.push({
+      file: reader.file,
+      ...(tensor === undefined ? {} : { tensor }),
+      step: info.step,
+      layer: info.layer,
+      rule,
+      refused: true,
+    })
+  }
+  const [reference, ...otherReferences] = given.filter(({ info }) => info.rank === 'reference')
+  for (const dump of otherReferences) refuse(dump, `is a second reference; ${reference?.reader.file} is used`)
+  const ofRanks = given.filter(({ info }) => info.rank !== 'reference')
+  const sameSize = agreed(
+    ofRanks,
+    ({ info }) => info.dcpSize,
+    (dump, size, of) =>
+      refuse(
+        dump,
+        `is of dcp_size ${dump.info.dcpSize}, other files of this step and layer are of ${size} (${of.reader.file})`,
+      ),
+  )
+  const sameShape = ['T', 'H', 'W', 'B'].reduce(
+    (dumps, size) =>
+      agreed(
+        dumps,
+        (dump) => sizeIn(dump, size)?.size,
+        (dump, most, of) => {
+          const { tensor, size: own } = sizeIn(dump, size) ?? {}
+          refuse(
+            dump,
+            `has ${size} = ${own} in ${shapeText(tensor?.shape ?? [])}, other ranks have ${most} (${of.reader.file})`,
+            tensor?.name,
+          )
+        },
+      ),
+    sameSize,
+  )
+  const ranks = new Map<number, Dump>()
+  for (const dump of [...sameShape].sort((a, b) => Number(a.info.rank) - Number(b.info.rank))) {
+    const rank = Number(dump.info.rank)
+    const before = ranks.get(rank)
+    if (before === undefined) ranks.set(rank, dump)
+    else
+      refuse(
+        dump,
+        `is of rank ${rank} of step ${dump.info.step}, layer ${dump.info.layer}, as is ${before.reader.file}; that one is used`,
+      )
+  }
+  const { step = 0, layer = 0 } = given[0]?.info ?? {}
+  const dcpSize = sameSize[0]?.info.dcpSize ?? 1
+  if (ranks.size === 0 && reference !== undefined)
+    refuse(reference, 'is a reference of which no rank is given')
+  const missing = Array.from({ length: dcpSize }, (_, rank) => rank).filter((rank) => !ranks.has(rank))
+  if (missing.length > 0 && ranks.size > 0)
+    problems.push({
+      step,
+      layer,
+      rule: `lacks ${missing.length === 1 ? 'rank' : 'ranks'} ${missing.join(', ')} of ${dcpSize}`,
+      refused: false,
+    })
+  return { step, layer, dcpSize, ranks, missing, reference }
+}
+
+/** Where a file has each size that ranks share. */
+const PLACES: Readonly<Record<string, readonly (readonly [tensor: string, dim: number])[]>> = {
+  T: [
+    ['q', 0],
+    ['out', 0],
+    ['lse', 0],
+    ['out_kernel', 0],
+    ['lse_kernel', 0],
+    ['merged', 0],
+  ],
+  H: [
+    ['q', 1],
+    ['out', 1],
+    ['lse', 1],
+    ['out_kernel', 1],
+    ['lse_kernel', 1],
+  ],
+  W: [
+    ['out', 2],
+    ['out_kernel', 2],
+    ['merged', 2],
+  ],
+  B: [
+    ['seq_lens_global', 0],
+    ['seq_lens_local', 0],
+    ['block_table', 0],
+  ],
+}
+
+const sizeIn = ({ reader }: Dump, size: string): { tensor: TensorEntry; size: number } | undefined => {
+  for (const [name, dim] of PLACES[size] ?? []) {
+    const tensor = reader.header.tensors.get(name)
+    const found = tensor?.shape[dim]
+    if (tensor !== undefined && found !== undefined) return { tensor, size: found }
+  }
+  return undefined
+}
