@@ -42,7 +42,7 @@ export const QUESTIONS: readonly Question[] = [
   },
   {
     name: 'pages',
-    asks: 'is the page table of the rank, and wide enough',
+    asks: 'does the page table fit the rank, and is it wide enough',
     needs: [['block_table'], ['seq_lens_global'], ['page_size']],
     alone: true,
   },

@@ -50,12 +50,14 @@ export const dumpCommand = async (bundle: string, options: DumpOptions): Promise
       options.json === true
         ? JSON.stringify({ out, files, problems: problems.map(problemSentence) })
         : [
-            `${files.length} files of ${groups.length} steps and layers in ${out}`,
+            `${counted(files.length, 'file')} of ${counted(groups.length, 'capture')} in ${out}`,
             ...problems.map(problemSentence),
           ].join('\n'),
     exitCode: problems.length === 0 ? EXIT.fine : EXIT.no,
   }
 }
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
 
 /** The captures that are asked for, and what they lack. A file that is damaged ends the command. */
 const chosenGroups = async (

@@ -22,10 +22,9 @@ export const readDumps = async (paths: readonly string[], aborted?: () => void):
   for (const path of paths) {
     try {
       for (const file of await filesAt(path)) {
-        const real = realpathSync(file)
-        if (sources.has(real)) continue
         try {
-          sources.set(real, await fileSource(file))
+          const real = realpathSync(file)
+          if (!sources.has(real)) sources.set(real, await fileSource(file))
         } catch (error) {
           refuse(file, error)
         }

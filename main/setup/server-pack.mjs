@@ -21,7 +21,7 @@ const ENTRIES = ['cli.js', 'engine-host.js', 'rank-host.js']
 const EXTERNAL = '@duckdb/node-api'
 const BINDINGS = '@duckdb/node-bindings-linux-x64'
 /** Folders whose imports end up in these bundles. */
-const BUNDLED = ['app', 'main/cli', 'main/engine', 'main/process', 'main/ranks', 'main/store']
+const BUNDLED = ['app', 'main/cli', 'main/dump', 'main/engine', 'main/process', 'main/ranks', 'main/store']
 const HEADERS = /** @type {const} */ ([
   ['node-api-headers', 'include'],
   ['node-addon-api', ''],

@@ -6,7 +6,7 @@ import { type ByteSource, memorySource } from '../../../app/dump/source.ts'
 export interface Given {
   readonly shape: readonly number[]
   readonly dtype?: Dtype
-  readonly values?: readonly number[]
+  readonly values?: readonly number[] | undefined
 }
 
 export type Tensors = Readonly<Record<string, Given>>
