@@ -67,6 +67,7 @@ void waitsForPeers(Random& random) {
   const Streams streams(ranks);
   std::vector<std::unique_ptr<DeviceArray<uint16_t>>> gathered;
   for (int r = 0; r < ranks; ++r) gathered.push_back(slices.room());
+  cudaCheck(cudaDeviceSynchronize(), "what the ranks begin with: their streams do not wait for it");
   constexpr int kTurns = 5;
   std::vector<int> order(static_cast<size_t>(ranks));
   for (int r = 0; r < ranks; ++r) order[static_cast<size_t>(r)] = r;

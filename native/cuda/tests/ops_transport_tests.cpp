@@ -262,6 +262,7 @@ void waits(Random& random, bool outFp32) {
   std::vector<std::unique_ptr<Values>> merged;
   for (int r = 0; r < ranks; ++r)
     merged.push_back(std::make_unique<Values>(group.rows() / ranks * group.shape.valueDim, outFp32));
+  cudaCheck(cudaDeviceSynchronize(), "what the ranks begin with: their streams do not wait for it");
   constexpr int kTurns = 5;
   std::vector<int> order(static_cast<size_t>(ranks));
   for (int r = 0; r < ranks; ++r) order[static_cast<size_t>(r)] = r;
@@ -294,6 +295,7 @@ void loses(Random& random) {
     merged.push_back(std::make_unique<Values>(group.rows() / ranks * group.shape.valueDim, false));
     before.push_back(merged.back()->download());
   }
+  cudaCheck(cudaDeviceSynchronize(), "what the ranks begin with: their streams do not wait for it");
   for (int turn = 0; turn < 3; ++turn)
     for (int r = 0; r < ranks; ++r)
       if (r != missing)
