@@ -25,7 +25,7 @@ const created = async () => {
     try {
       return addon.createRun(config, member)
     } catch (error) {
-      if (tries === 200 || rank === 0 || !String(error).includes('cannot open')) throw error
+      if (tries === 200 || rank === 0 || !String(error).includes('shared memory')) throw error
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
 }

@@ -11,7 +11,7 @@ __global__ void faultKernel(Stamps stamps, volatile int* nowhere) {
 }
 
 /** For longer than anybody has patience, but not for ever: other programs need the GPU too. */
-constexpr uint64_t kHangNs = 15'000'000'000;
+constexpr uint64_t kHangNs = 12'000'000'000;
 
 __global__ void hangKernel(Stamps stamps) {
   if (stamps.first != nullptr) announce(stamps);

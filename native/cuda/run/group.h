@@ -100,7 +100,9 @@ class CudaGroup final : public Group {
   /** Waits for the device. `traced`: what runs there says where it is. */
   void await(cudaEvent_t event, const char* what, bool traced = false);
   void awaitStream(const char* what, bool traced = false);
+  /** Waits until `done`; when that does not come, it parts from the others, and throws when one is lost. */
   void watch(const std::function<bool()>& done, bool traced);
+  bool waitFor(const std::function<bool()>& done, bool traced);
   void showPlace();
   void stoodStill(int hindmost);
   /** From now on nothing waits for other ranks. */

@@ -22,6 +22,8 @@ constexpr int64_t kStartPatienceNs = 60'000'000'000;
 /** What a cancelled step may still take to come to its end by itself, and once nothing waits for others. */
 constexpr std::chrono::milliseconds kGrace{300};
 constexpr std::chrono::seconds kLetGo{2};
+/** How long no device may go on; a process that does not is seen before. */
+constexpr std::chrono::nanoseconds kStandstill{kPeerPatienceNs + 2'000'000'000};
 /** Looks at the device come close to each other at first. */
 constexpr std::chrono::microseconds kAtFirst{500};
 constexpr std::chrono::microseconds kSleep{50};
@@ -110,12 +112,24 @@ void CudaGroup::await(cudaEvent_t event, const char* what, bool traced) {
   if (!broken_) cudaCheck(result, what);
 }
 
-/**
- * Looks again and again until `done`, and in between at the other ranks. When one is lost, here or by a
- * kernel that waits, it throws; when the run is cancelled the step has some time to end by itself. Either way
- * what waits for others ends then.
- */
 void CudaGroup::watch(const std::function<bool()>& done, bool traced) {
+  Control& control = meeting_->control();
+  bool came = waitFor(done, traced);
+  // What has waited in vain for a rank is done as well.
+  if (const int lost = exchange_->lostRank(); lost >= 0) {
+    control.lose(lost);
+    came = false;
+  }
+  if (came) return;
+  breakOff(traced);
+  control.throwIfLost();
+}
+
+/**
+ * Looks again and again until `done`, and in between at the other ranks. False when one is lost, and when the
+ * run is cancelled and the step had some time to come to its end by itself.
+ */
+bool CudaGroup::waitFor(const std::function<bool()>& done, bool traced) {
   Control& control = meeting_->control();
   control.beginWatch();
   const Steady::time_point begun = Steady::now();
@@ -130,19 +144,15 @@ void CudaGroup::watch(const std::function<bool()>& done, bool traced) {
     looked = now;
     if (traced) showPlace();
     if (state_.cancelled()) cancelled = std::min(cancelled, now);
-    if (cancelled < now && now - cancelled > kGrace) return breakOff(traced);
+    if (cancelled < now && now - cancelled > kGrace) return false;
     const int hindmost = meeting_->hindmost();
     const std::tuple at(buffers_.announced(), hindmost, control.beacon(hindmost).place.load());
     if (at != place) moved = now;
     place = at;
-    if (const int lost = exchange_->lostRank(); lost >= 0)
-      control.lose(lost);
-    else if (traced && now - moved > std::chrono::nanoseconds(control.patience()))
-      stoodStill(hindmost);
-    if (control.watch()) continue;
-    breakOff(traced);
-    return control.throwIfLost();
+    if (traced && now - moved > kStandstill) stoodStill(hindmost);
+    if (exchange_->lostRank() >= 0 || !control.watch()) return false;
   }
+  return true;
 }
 
 /** Shows the others which stage the device is in. */

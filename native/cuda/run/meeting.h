@@ -12,7 +12,7 @@
 
 namespace dcpscope::cuda {
 
-/** How long a rank may stand still, or keep the kernels of others. */
+/** How long a rank may stand still. */
 constexpr int64_t kPeerPatienceNs = 5'000'000'000;
 
 /**
