@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { BACKEND_NAMES } from '../backends/index.ts'
 
 /**
  * The run configuration: what one decode run computes, on which ranks, and what is kept of it.
@@ -224,14 +225,43 @@ const engine = z.strictObject({
 
 const serving = z.strictObject({
   backend: field(
-    z.string().min(1).max(64).optional(),
+    z.enum(BACKEND_NAMES).optional(),
     'Back-end',
-    'Serving back-end whose kernel and merge semantics are used.',
+    'Serving back-end whose kernel and merge semantics are used, and whose guards are applied. Default: native, our own.',
   ),
-  kernel: field(z.string().min(1).max(64).optional(), 'Kernel', 'Kernel of the back-end.'),
-  versions: z.record(z.string().max(64), z.string().max(64)).optional(),
+  kernel: field(
+    z.string().min(1).max(64).optional(),
+    'Kernel',
+    'Kernel of the back-end, where it has several. Default: its first.',
+  ),
+  arch: field(
+    z.enum(['sm80', 'sm90', 'sm100']).optional(),
+    'Architecture',
+    'GPU architecture on which the back-end would serve; its guards look at it, the engine does not.',
+  ),
+  versions: field(
+    z.record(z.string().max(64), z.string().max(64)).optional(),
+    'Versions',
+    'Versions of packages that guards look at, by name.',
+  ),
   draft: field(z.string().min(1).max(64).optional(), 'Draft model', 'Speculative draft model.'),
-  causal: field(z.boolean().optional(), 'Causal', 'Causal attention among the query tokens.'),
+  causal: field(z.boolean().optional(), 'Causal', 'Causal attention among the query tokens. Default: true.'),
+  causalBound: field(
+    z.enum(['local', 'global']).optional(),
+    'Causal bound',
+    'Bound of query rows that the serving engine passes, in keys of the rank or in tokens of the request. Default: what the back-end passes.',
+  ),
+  returnLse: field(
+    z.boolean().default(true),
+    'Return lse',
+    'Whether the kernel is asked for the lse; a draft extend of one token does not.',
+  ),
+  queryLens: field(
+    z.array(count(1, MAX_Q_LEN)).min(1).max(MAX_REQUESTS).optional(),
+    'Query lengths',
+    'Query tokens of each request of a batch, where they differ; guards look at them.',
+    'tokens',
+  ),
   phase: field(z.enum(['decode', 'prefill', 'autotune']).default('decode'), 'Phase', 'Phase of serving.'),
 })
 

@@ -1,4 +1,6 @@
 import type { z } from 'zod'
+import { withBackend } from '../backends/apply.ts'
+import { profileNamed } from '../backends/index.ts'
 import {
   MAX_HEADS,
   MAX_REQUESTS,
@@ -145,7 +147,7 @@ const MODEL_PRESETS = PRESETS.filter(({ weights }) => weights !== undefined).map
 
 /** Rules between fields; the same list serves form, command line and engine. */
 export const configRules = (config: RunConfig): ConfigIssue[] => {
-  const { model, parallel, cache, workload, engine, capture } = config
+  const { model, parallel, cache, workload, engine, serving, capture } = config
   const issues: ConfigIssue[] = []
   const rule = (holds: boolean, path: string, message: string): void => {
     if (!holds) issues.push({ path, message })
@@ -185,6 +187,12 @@ export const configRules = (config: RunConfig): ConfigIssue[] => {
     cache.kvDtype !== 'fp8_ds_mla' || (model.kvLoraRank === 512 && model.ropeDim === 64),
     'cache.kvDtype',
     `fp8_ds_mla needs kvLoraRank 512 and ropeDim 64, got ${model.kvLoraRank} and ${model.ropeDim}`,
+  )
+  const { name, kernels } = profileNamed(serving.backend)
+  rule(
+    kernels.length === 0 || serving.kernel === undefined || kernels.includes(serving.kernel),
+    'serving.kernel',
+    `must be ${kernels.join(' or ')} with ${name}, got ${shown(serving.kernel)}`,
   )
   rule(
     engine.restOfLayer !== 'model' ||
@@ -229,7 +237,7 @@ export const configRules = (config: RunConfig): ConfigIssue[] => {
 
 /**
  * Parses a configuration as a user wrote it: the preset (argument first, else `model.preset`) lies below
- * the given fields, defaults below both. Never throws on bad input.
+ * the given fields, defaults below both; what a back-end fixes lies above them. Never throws on bad input.
  */
 export const parseRunConfig = (input: unknown, preset?: PresetName): ParsedConfig => {
   if (!isRecord(input)) return { ok: false, issues: [{ path: '', message: 'must be an object' }] }
@@ -240,8 +248,9 @@ export const parseRunConfig = (input: unknown, preset?: PresetName): ParsedConfi
       : {}
   const parsed = runConfigSchema.safeParse(merged(base, input), { error: ruleText })
   if (!parsed.success) return { ok: false, issues: issuesOf(parsed.error) }
-  const issues = configRules(parsed.data)
-  return issues.length > 0 ? { ok: false, issues } : { ok: true, config: parsed.data }
+  const config = withBackend(parsed.data)
+  const issues = configRules(config)
+  return issues.length > 0 ? { ok: false, issues } : { ok: true, config }
 }
 
 /** One line for a terminal: `parallel.dcpSize: must divide tpSize (6), got 4`. */

@@ -1,3 +1,6 @@
+import { refusals } from '../backends/check.ts'
+import { engineGaps } from '../backends/gaps.ts'
+import { profileNamed } from '../backends/index.ts'
 import type { RunConfig } from './config.ts'
 import { deviceOf, recordsKernels } from './engine-config.ts'
 import { usableGpus } from './gpus.ts'
@@ -9,8 +12,8 @@ import type { ConfigIssue } from './parse.ts'
  * files stay valid when an engine learns more. Without `cuda` (what the engine said of GPUs here) a GPU that is asked for is
  * taken for one that can be used.
  */
-export const unsupported = (config: RunConfig, cuda?: CudaInfo): ConfigIssue[] => {
-  const { model, serving, faults } = config
+export const engineIssues = (config: RunConfig, cuda?: CudaInfo): ConfigIssue[] => {
+  const { model, workload, serving, faults } = config
   const issues: ConfigIssue[] = []
   const refuse = (given: boolean, path: string, what: string): void => {
     if (given) issues.push({ path, message: `${what} is not supported by this version's engine` })
@@ -18,21 +21,27 @@ export const unsupported = (config: RunConfig, cuda?: CudaInfo): ConfigIssue[] =
   refuse(model.kvHeads !== undefined, 'model.kvHeads', 'grouped-query attention')
   refuse(model.headDim !== undefined, 'model.headDim', 'grouped-query attention')
   issues.push(...deviceIssues(config, cuda))
-  refuse(
-    serving.backend !== undefined,
-    'serving.backend',
-    `the back-end profile ${JSON.stringify(serving.backend)}`,
-  )
-  refuse(serving.kernel !== undefined, 'serving.kernel', 'a back-end kernel')
-  refuse(serving.versions !== undefined, 'serving.versions', 'a back-end version')
+  const { framework, kernels } = profileNamed(serving.backend)
+  for (const { path, what } of engineGaps(config)) refuse(true, path, what)
+  refuse(serving.kernel !== undefined && serving.kernel !== kernels[0], 'serving.kernel', 'a back-end kernel')
+  refuse(framework === 'dcpscope' && serving.versions !== undefined, 'serving.versions', 'a back-end version')
   refuse(serving.draft !== undefined, 'serving.draft', 'a draft model')
   refuse(serving.causal === false, 'serving.causal', 'non-causal attention')
+  refuse(serving.causalBound === 'local' && workload.qLen > 1, 'serving.causalBound', 'a local causal bound')
+  refuse(!serving.returnLse, 'serving.returnLse', 'a kernel that is not asked for the lse')
+  refuse(serving.queryLens !== undefined, 'serving.queryLens', 'a batch of uneven query lengths')
   refuse(serving.phase !== 'decode', 'serving.phase', `the ${serving.phase} phase`)
   faults.forEach((f, i) => {
     refuse(true, `faults[${i}].fault`, `fault injection (${JSON.stringify(f.fault)})`)
   })
   return issues
 }
+
+/** Everything that keeps a configuration from running: what its serving engine refuses, and what the engine here cannot do. */
+export const unsupported = (config: RunConfig, cuda?: CudaInfo): ConfigIssue[] => [
+  ...refusals(config),
+  ...engineIssues(config, cuda),
+]
 
 /** The same for a run that a window starts. */
 export const unsupportedInWindow = (config: RunConfig, cuda?: CudaInfo): ConfigIssue[] =>

@@ -1,3 +1,4 @@
+import { BACKEND_NAMES } from '../backends/index.ts'
 import { MAX_Q_LEN, type PresetName, type RunConfig } from '../run/config.ts'
 import { type ConfigIssue, isRecord, issuesOf, merged, parseRunConfig, ruleText } from '../run/parse.ts'
 import { unsupported } from '../run/support.ts'
@@ -115,12 +116,19 @@ export const parseSweepConfig = (input: unknown, preset?: PresetName): ParsedSwe
   if (!base.ok || !parsed.success || issues.length > 0) return { ok: false, issues }
   const rules = [
     ...within(unsupported(base.config)),
+    ...within(backendIssues(base.config)),
     ...repeated(parsed.data),
     ...tooMany(parsed.data),
     ...acceptedIssues(base.config, parsed.data),
   ]
   return rules.length > 0 ? { ok: false, issues: rules } : { ok: true, config: parsed.data }
 }
+
+/** A sweep compares arrangements of our own engine; a back-end's semantics would change with the transport of a point. */
+const backendIssues = ({ serving }: RunConfig): ConfigIssue[] =>
+  serving.backend === undefined || serving.backend === BACKEND_NAMES[0]
+    ? []
+    : [{ path: 'serving.backend', message: 'has no place here: a sweep measures the engine itself' }]
 
 /** The base as a run of its own, with lists as large as the smallest point needs. */
 const parseBase = ({ base, qLen }: Record<string, unknown>): ReturnType<typeof parseRunConfig> => {

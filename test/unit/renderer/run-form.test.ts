@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { BACKEND_NAMES } from '../../../app/backends/index.ts'
 import { PRESET_NAMES, runConfigSchema } from '../../../app/run/config.ts'
 import { tokenBytes } from '../../../app/run/engine-config.ts'
 import { parseRunConfig } from '../../../app/run/parse.ts'
@@ -68,7 +69,8 @@ describe('the form made from the schema', () => {
       control: { kind: 'either', options: ['model'], other: { kind: 'number', min: 0 } },
     })
     expect(fieldAt('model', 'softmaxScale')).toMatchObject({ optional: true, control: { integer: false } })
-    expect(fieldAt('serving', 'backend').control).toEqual({ kind: 'text', maxLength: 64 })
+    expect(fieldAt('serving', 'backend').control).toEqual({ kind: 'choice', options: BACKEND_NAMES })
+    expect(fieldAt('serving', 'draft').control).toEqual({ kind: 'text', maxLength: 64 })
   })
 
   test('makes unions of words and another value', () => {

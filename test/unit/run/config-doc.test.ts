@@ -40,7 +40,7 @@ const configPage = (): string => {
       '| --- | --- | --- | --- | --- |',
       ...PRESETS.map(presetRow),
     ].join('\n'),
-    'Rules between fields: `dcpSize` divides `tpSize`, and is 1 in `tp` mode; `tpSize` divides `heads`; `interleave` divides\n`pageSize`; `heads * dcpSize / tpSize` is at most 128; steps and layers that are named lie within the\nrun; `fp32` caches are the CPU\'s alone, `p2p` goes with\n`wireDtype: "out"`, and `engine.graph`, `engine.observer` and `engine.kernelTrace` a GPU\'s;\n`fp8_ds_mla` needs a latent width of 512 and a rope width of 64; `engine.restOfLayer: "model"` needs a preset that is a\nmodel, and reads per rank the projections, shared weights and distinct experts, E(1-(1-k/E)^T) of E with k active, that\nthe T query tokens of a step meet, as the mean over the model\'s layers.',
+    'Rules between fields: `dcpSize` divides `tpSize`, and is 1 in `tp` mode; `tpSize` divides `heads`; `interleave` divides\n`pageSize`; `heads * dcpSize / tpSize` is at most 128; steps and layers that are named lie within the\nrun; `fp32` caches are the CPU\'s alone, `p2p` goes with\n`wireDtype: "out"`, and `engine.graph`, `engine.observer` and `engine.kernelTrace` a GPU\'s;\n`fp8_ds_mla` needs a latent width of 512 and a rope width of 64; `engine.restOfLayer: "model"` needs a preset that is a\nmodel, and reads per rank the projections, shared weights and distinct experts, E(1-(1-k/E)^T) of E with k active, that\nthe T query tokens of a step meet, as the mean over the model\'s layers. `serving.kernel` is one that the back-end has.\n[backends.md](backends.md) has what each back-end accepts, refuses or replaces, and the fields that it fixes.',
     ...Object.entries(schema.properties ?? {}).map(section),
   ]
     .join('\n\n')

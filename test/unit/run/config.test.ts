@@ -144,7 +144,10 @@ describe('presets', () => {
 describe('what the engine cannot do yet', () => {
   it.each([
     [{ faults: [{ fault: 'lse-base-mismatch', ranks: 'all' }] }, 'faults[0].fault'],
-    [{ serving: { backend: 'vllm-flashmla' } }, 'serving.backend'],
+    [{ serving: { backend: 'vllm-triton-mla' } }, 'serving.backend'],
+    [{ serving: { returnLse: false } }, 'serving.returnLse'],
+    [{ serving: { queryLens: [1, 2] } }, 'serving.queryLens'],
+    [{ serving: { causalBound: 'local' }, workload: { qLen: 2 } }, 'serving.causalBound'],
     [{ engine: { device: 'cpu', graph: true } }, 'engine.graph'],
     [{ engine: { device: 'cpu', kernelTrace: 'last' } }, 'engine.kernelTrace'],
     [{ engine: { device: 'cuda' }, cache: { kvDtype: 'fp32' } }, 'cache.kvDtype'],

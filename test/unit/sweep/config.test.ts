@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { BACKEND_NAMES } from '../../../app/backends/index.ts'
 import { PRESET_NAMES } from '../../../app/run/config.ts'
 import { issueText } from '../../../app/run/parse.ts'
 import { sweepConfigSchema } from '../../../app/sweep/config.ts'
@@ -55,8 +56,8 @@ describe('the configuration of a sweep', () => {
     ],
     [{ base: { capture: {} } }, ['base.capture: has no place here: a sweep keeps no tensors']],
     [
-      { base: { serving: { backend: 'vllm' } } },
-      [`base.serving.backend: the back-end profile "vllm" is not supported by this version's engine`],
+      { base: { serving: { backend: BACKEND_NAMES[1] } } },
+      ['base.serving.backend: has no place here: a sweep measures the engine itself'],
     ],
     [
       { base: { workload: { acceptedPerStep: 2 } }, qLen: [1, 4] },

@@ -1,0 +1,96 @@
+import type { Guard } from './guard.ts'
+import { NATIVE_MERGE } from './merges.ts'
+import type { Profile } from './profile.ts'
+
+const SOURCE = 'docs/config.md'
+
+/** Our own kernels: whatever they can do. The guards are what they cannot. */
+const guards: readonly Guard[] = [
+  {
+    rule: 'heads',
+    verdict: 'refused',
+    path: 'model.kvHeads',
+    applies: ({ grouped }) => grouped,
+    reason: 'the engine has no grouped-query attention yet',
+    source: SOURCE,
+    instead: 'leave model.kvHeads and model.headDim out',
+  },
+  {
+    rule: 'non-causal',
+    verdict: 'refused',
+    path: 'serving.causal',
+    applies: ({ causal }) => !causal,
+    reason: 'every query row sees the tokens up to its own and no later ones',
+    source: SOURCE,
+    instead: 'leave serving.causal on',
+  },
+  {
+    rule: 'return-lse',
+    verdict: 'refused',
+    path: 'serving.returnLse',
+    applies: ({ dcp, returnLse }) => dcp > 1 && !returnLse,
+    reason: 'without the lse partials cannot be merged',
+    source: SOURCE,
+    instead: 'leave serving.returnLse on',
+  },
+  {
+    rule: 'q-len',
+    verdict: 'refused',
+    path: 'serving.queryLens',
+    applies: ({ queryLens }) => queryLens !== undefined && new Set(queryLens).size > 1,
+    reason: 'all requests of a step have the same number of query tokens',
+    source: SOURCE,
+    instead: 'give one number in workload.qLen',
+  },
+  {
+    rule: 'draft',
+    verdict: 'refused',
+    path: 'serving.draft',
+    applies: ({ draft }) => draft !== undefined,
+    reason: 'the engine runs no draft model; several query tokens stand for what one proposed',
+    source: SOURCE,
+    instead: 'set workload.qLen and workload.acceptedPerStep',
+  },
+  {
+    rule: 'prefill-no-merge',
+    verdict: 'refused',
+    path: 'serving.phase',
+    applies: ({ phase }) => phase === 'prefill',
+    reason: 'the engine decodes only',
+    source: SOURCE,
+    instead: 'set serving.phase to decode',
+  },
+  {
+    rule: 'autotune',
+    verdict: 'refused',
+    path: 'serving.phase',
+    applies: ({ phase }) => phase === 'autotune',
+    reason: 'the engine tunes nothing while it runs',
+    source: SOURCE,
+    instead: 'set serving.phase to decode',
+  },
+]
+
+export const native: Profile = {
+  name: 'native',
+  title: 'dcpscope engine',
+  framework: 'dcpscope',
+  sources: ['docs/architecture.md', SOURCE],
+  kernels: [],
+  semantics: {
+    attention: 'mla',
+    lse: { base: 'e', verified: true, dtype: 'fp32', layout: '[T,H]' },
+    emptyRow: 'neutral',
+    neutralised: 'by a stage of its own before the merge, whatever the kernel left',
+    queryRows: 'bound',
+    interleave: 'any',
+    pages: { multipleOf: 1 },
+    kvTypes: ['fp32', 'bf16', 'fp8', 'fp8_ds_mla'],
+    archs: ['sm80', 'sm90', 'sm100'],
+    transports: ['ag_rs', 'a2a', 'p2p'],
+    headPadding: [],
+    padRowLength: 0,
+    merge: NATIVE_MERGE,
+  },
+  guards,
+}

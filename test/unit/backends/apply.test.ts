@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest'
+import { BACKEND_NAMES, PROFILES, profileNamed } from '../../../app/backends/index.ts'
+import { engineConfig } from '../../../app/run/engine-config.ts'
+import { issueText, parseRunConfig } from '../../../app/run/parse.ts'
+import { unsupported } from '../../../app/run/support.ts'
+import { configOf } from './judge.ts'
+
+const issues = (backend: string, over: unknown = {}): string[] =>
+  unsupported(configOf(backend, over)).map(issueText)
+
+describe('a configuration that names a back-end', () => {
+  it('gets the semantics of its kernel and its merge, whatever it says itself', () => {
+    const over = { engine: { lseBase: 'e', emptyRow: 'nan' }, parallel: { wireDtype: 'out' } }
+    expect(engineConfig(configOf('sglang-trtllm-mla', over))).toMatchObject({
+      lseBase: '2',
+      emptyRow: 'unwritten',
+      wireFp32: true,
+    })
+    expect(engineConfig(configOf('sglang-trtllm-mla', { parallel: { comm: 'a2a' } })).wireFp32).toBe(false)
+    expect(engineConfig(configOf('vllm-flashmla', over))).toMatchObject({
+      lseBase: 'e',
+      emptyRow: 'plusInf',
+      wireFp32: false,
+    })
+  })
+
+  it('stays as it is with our own, or with none', () => {
+    const engine = { lseBase: '2', emptyRow: 'nan' }
+    expect(engineConfig(configOf('native', { engine }))).toMatchObject(engine)
+    const parsed = parseRunConfig({ engine })
+    expect(parsed.ok && engineConfig(parsed.config)).toMatchObject(engine)
+  })
+
+  it('names a kernel that the back-end has', () => {
+    const parsed = parseRunConfig({ serving: { backend: 'vllm-flashinfer-gqa', kernel: 'cute-dsl' } })
+    expect(parsed.ok ? [] : parsed.issues.map(issueText)).toEqual([
+      'serving.kernel: must be native or trtllm-gen or xqa with vllm-flashinfer-gqa, got "cute-dsl"',
+    ])
+    expect(parseRunConfig({ serving: { backend: 'vllm' } }).ok).toBe(false)
+    expect(() => profileNamed('vllm')).toThrow(RangeError)
+  })
+})
+
+describe('what the engine computes exactly of a back-end', () => {
+  it.each([
+    ['native', {}],
+    ['sglang-trtllm-mla', {}],
+    ['sglang-trtllm-mla', { cache: { kvDtype: 'bf16' } }],
+    ['sglang-cutedsl-mla', { workload: { qLen: 8 } }],
+    ['vllm-tokenspeed-mla', { workload: { qLen: 4 } }],
+    ['vllm-flashinfer-mla', { workload: { qLen: 4 }, parallel: { comm: 'a2a' } }],
+    ['vllm-flashinfer-mla-legacy', { workload: { qLen: 4 }, parallel: { interleave: 16 } }],
+    ['vllm-flashmla', { parallel: { interleave: 64 } }],
+    ['vllm-cutlass-mla', { parallel: { dcpSize: 8 } }],
+  ])('%s with %j runs', (backend, over) => {
+    expect(issues(backend, over)).toEqual([])
+  })
+
+  it.each([
+    ['sglang-tokenspeed-mla', {}, /in a base that nobody has verified/],
+    ['vllm-flashmla-sparse', {}, /laid out \[1,H,T\]/],
+    ['vllm-flashmla', { workload: { qLen: 2 } }, /laid out \[B,H,q\].*reorder-threshold/],
+    ['vllm-flash-attn-mla', {}, /laid out \[H,B\]/],
+    ['vllm-cutlass-mla', {}, /pads 64 heads to 128/],
+    ['vllm-triton-mla', {}, /lse is in the type of the query/],
+    ['vllm-flashinfer-gqa', {}, /model\.kvHeads: grouped-query attention/],
+    ['trtllm-helix', {}, /deals generated tokens out anew/],
+    [
+      'vllm-tokenspeed-mla',
+      { parallel: { interleave: 16 } },
+      /parallel\.interleave: what vllm-tokenspeed-mla does instead/,
+    ],
+    ['vllm-flashinfer-mla-legacy', { model: { heads: 192 } }, /model\.heads: what .* does instead \(heads/],
+    ['sglang-trtllm-mla', { cache: { pageSize: 16 } }, /cache\.pageSize: what .* does instead \(page-size/],
+    ['sglang-trtllm-mla', { engine: { device: 'cuda', graph: true } }, /engine\.graph: .* length 1/],
+    ['sglang-cutedsl-mla', { serving: { draft: 'DSpark' } }, /serving\.draft: a draft model/],
+  ])('%s with %j is refused in its own words', (backend, over, says) => {
+    const found = issues(backend, over)
+    expect(found.join('; ')).toMatch(says)
+    for (const text of found) expect(text).toMatch(/is not supported by this version's engine$/)
+  })
+
+  it('is refused too where the serving engine refuses', () => {
+    expect(issues('sglang-trtllm-mla', { workload: { qLen: 2 } })).toEqual([
+      expect.stringMatching(
+        /^workload\.qLen: sglang-trtllm-mla refuses this \(q-len\): .* \(q_len 2\); verify with /,
+      ),
+    ])
+  })
+})
+
+describe('the profiles', () => {
+  it('have names of their own, and ours comes first', () => {
+    expect(new Set(BACKEND_NAMES).size).toBe(PROFILES.length)
+    expect(PROFILES[0]).toBe(profileNamed(undefined))
+    expect(PROFILES.filter(({ framework }) => framework === 'dcpscope')).toHaveLength(1)
+  })
+
+  it.each(PROFILES.map((profile) => [profile.name, profile] as const))(
+    '%s says where its facts were read',
+    (_, profile) => {
+      expect(profile.sources.length).toBeGreaterThan(0)
+      for (const source of profile.sources)
+        expect(source).toMatch(/^([\w.-]+\/[\w.-]+#\d+|docs\/[\w-]+\.md)$/)
+    },
+  )
+
+  it('size the counters of trtllm-gen by gathered heads, and hand none to kernels that mask by rank', () => {
+    expect(profileNamed('sglang-trtllm-mla').semantics.splitCounters).toBe('gathered')
+    expect(profileNamed('vllm-flashinfer-mla').semantics.splitCounters).toBeUndefined()
+  })
+
+  it('merge in the base that their kernel writes, as far as it is known', () => {
+    // What each merge assumes, from the serving engines: 2 for trtllm-gen and TokenSpeed, e for all others.
+    const base2 = PROFILES.filter(({ semantics }) => semantics.lse.base === '2').map(({ name }) => name)
+    expect(base2.sort()).toEqual([
+      'sglang-tokenspeed-mla',
+      'sglang-trtllm-mla',
+      'vllm-flashinfer-gqa',
+      'vllm-flashinfer-mla-legacy',
+      'vllm-tokenspeed-mla',
+    ])
+    expect(PROFILES.filter(({ semantics }) => !semantics.lse.verified).map(({ name }) => name)).toEqual([
+      'sglang-tokenspeed-mla',
+      'trtllm-helix',
+    ])
+  })
+})

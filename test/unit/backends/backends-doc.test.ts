@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { RULES } from '../../../app/backends/guard.ts'
+import { PROFILES } from '../../../app/backends/index.ts'
+import type { Profile } from '../../../app/backends/profile.ts'
+import { SEMANTIC_ROWS, VERDICT_WORDS } from '../../../app/backends/words.ts'
+
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+
+const sourceText = (source: string): string => {
+  const [repository, number] = source.split('#')
+  return number === undefined
+    ? `[${source}](${source.replace(/^docs\//, '')})`
+    : `[${source}](https://github.com/${repository}/issues/${number})`
+}
+
+const guardRows = ({ guards }: Profile): string[][] =>
+  guards.map(({ rule, verdict, path, reason, instead, lost, source }) => [
+    `\`${rule}\``,
+    VERDICT_WORDS[verdict],
+    `\`${path}\``,
+    reason,
+    lost === undefined ? instead : `${instead}; **lost:** ${lost}`,
+    sourceText(source),
+  ])
+
+const section = (profile: Profile): string =>
+  [
+    `## ${profile.name}`,
+    `${profile.title}. Sources: ${profile.sources.map(sourceText).join(', ')}.${
+      profile.kernels.length > 1 ? ` Kernels (\`serving.kernel\`): ${profile.kernels.join(', ')}.` : ''
+    }`,
+    table(
+      ['semantics', ''],
+      SEMANTIC_ROWS.map((row) => [row.title, row.long(profile)]),
+    ),
+    table(['rule', 'verdict', 'field', 'because', 'instead', 'source'], guardRows(profile)),
+  ].join('\n\n')
+
+/** docs/backends.md, from the profiles that `check`, the form and the matrix use. */
+const page = (): string =>
+  [
+    '# Back-ends',
+    'What serving engines accept, refuse, or replace in silence under decode context parallelism, and what their kernels\nand merges compute. `dcpscope check CONFIG.json` applies it, the form of the window too, and the view Back-ends shows\nall of it as one matrix. `serving.backend` of a configuration names one; without it, it is our own.',
+    'A back-end fixes `engine.lseBase`, `engine.emptyRow` and `parallel.wireDtype`: what a configuration says of them does\nnot count. A run then has the numbers of that back-end, at the speed of our kernels. What the engine cannot compute exactly\nyet is refused by `run` in its own words: lse layouts that are not rows of heads, padded heads, an lse that is not fp32 or\nwhose base is unverified, grouped KV heads, draft models, padding rows of length 1 in graphs, and whatever a fallback\ncomputes elsewhere. Rules are applied to what a configuration says; what it leaves out (`serving.arch`, `serving.versions`)\nis not judged. Where nothing is known of a back-end, no rule speaks.',
+    `Rules: ${RULES.map((rule) => `\`${rule}\``).join(', ')}.`,
+    ...PROFILES.map(section),
+  ]
+    .join('\n\n')
+    .concat('\n')
+
+test('docs/backends.md has the semantics and guards of every profile', async () => {
+  await expect(page()).toMatchFileSnapshot('../../../docs/backends.md')
+})
