@@ -1,7 +1,9 @@
 import { Command, CommanderError } from 'commander'
+import { BACKEND_NAMES } from '../../app/backends/index.ts'
 import { PRESET_NAMES } from '../../app/run/config.ts'
 import { TABLES } from '../../app/trace/tables.ts'
 import { VERSION } from '../process/version.ts'
+import { type CheckOptions, checkCommand } from './check-command.ts'
 import { doctorText, examine } from './doctor-command.ts'
 import { type DumpOptions, dumpCommand } from './dump-command.ts'
 import { dumpInfoCommand } from './dump-info-command.ts'
@@ -15,7 +17,8 @@ import { printable } from './text-table.ts'
 const EXIT_CODES = `
 Exit codes:
   0    fine
-  1    the answer is "no": the check of a run failed, a dump is not whole, or this machine has no engine
+  1    the answer is "no": the check of a run failed, a serving back-end refuses, a dump is not whole, or this machine
+       has no engine
   2    bad usage or bad input; one line on stderr, nothing written
   3    the device or the engine failed
   130  ended by Ctrl-C`
@@ -95,6 +98,20 @@ const program = (finish: (code: ExitCode) => void): Command => {
       const { exitCode, stdout, complaint } = await sweepCommand(__dirname, config, options)
       print(stdout)
       if (complaint !== undefined) complain(complaint)
+      finish(exitCode)
+    })
+
+  root
+    .command('check')
+    .description('Say what a serving back-end accepts, refuses or replaces of a configuration.')
+    .argument('<config>', 'JSON file with the run configuration, - for standard input')
+    .option('--backend <name>', 'back-end, in place of serving.backend (native when none is named)')
+    .option('--preset <name>', `preset below the configuration: ${PRESET_NAMES.join(', ')}`)
+    .option('--json', 'print one JSON document and nothing else')
+    .addHelpText('after', CHECK_HELP)
+    .action(async (config: string, options: CheckOptions) => {
+      const { exitCode, stdout } = await checkCommand(config, options)
+      print(stdout)
       finish(exitCode)
     })
 
@@ -188,6 +205,14 @@ Examples:
 
 Ctrl-C ends the sweep cleanly: the point in progress is dropped, all others are kept. A second Ctrl-C kills it. The same
 --out goes on where a sweep ended, however it did. The exit code is 3 when the engine failed in a point.`
+
+const CHECK_HELP = `
+Examples:
+  dcpscope check CONFIG.json                                     the back-end that the configuration names
+  echo '{"workload":{"qLen":4}}' | dcpscope check - --backend ${BACKEND_NAMES[1]} --json
+
+The back-ends: ${BACKEND_NAMES.join(', ')}.
+The exit code is 0 when all is accepted or has a fallback, which names what is lost, and 1 when something is refused.`
 
 const QUERY_HELP = `
 Example:
