@@ -3,6 +3,7 @@ import { BACKEND_NAMES } from '../../app/backends/index.ts'
 import { PRESET_NAMES } from '../../app/run/config.ts'
 import { TABLES } from '../../app/trace/tables.ts'
 import { VERSION } from '../process/version.ts'
+import RECORDER from '../recorder/dcpscope_recorder.py?raw'
 import { type CheckOptions, checkCommand } from './check-command.ts'
 import { doctorText, examine } from './doctor-command.ts'
 import { type DumpOptions, dumpCommand } from './dump-command.ts'
@@ -173,6 +174,14 @@ const program = (finish: (code: ExitCode) => void): Command => {
     })
 
   root
+    .command('recorder')
+    .description('Print the recorder of tensor dumps for serving engines, one Python file.')
+    .addHelpText('after', RECORDER_HELP)
+    .action(() => {
+      print(RECORDER)
+    })
+
+  root
     .command('doctor')
     .description('Say what this machine can do, and what is missing.')
     .option('--json', 'print one JSON document and nothing else')
@@ -230,6 +239,12 @@ Examples:
   dcpscope dump-info dump RUN.dcp --json
 
 The exit code is 1 when something is wrong: a file that cannot be used, or a rank that is missing. The rest is listed.`
+
+const RECORDER_HELP = `
+Example:
+  dcpscope recorder > dcpscope_recorder.py
+
+Its first lines say how an engine calls it. It needs torch alone.`
 
 const main = async (): Promise<void> => {
   watchOutput()
