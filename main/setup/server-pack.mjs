@@ -168,7 +168,8 @@ const copySources = (folder) => {
   mkdirSync(join(folder, 'test/bench'), { recursive: true })
   for (const file of BENCHMARKS)
     copyFileSync(join(ROOT, 'test/bench', file), join(folder, 'test/bench', file))
-  for (const page of ['config.md', 'sweep.md']) copyFileSync(join(ROOT, 'docs', page), join(folder, page))
+  for (const page of ['config.md', 'sweep.md', 'dump.md'])
+    copyFileSync(join(ROOT, 'docs', page), join(folder, page))
   copyFileSync(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'))
 }
 

@@ -115,9 +115,19 @@ describe('dcpscope --help', () => {
     expect(code).toBe(0)
     const commands = [...stdout.matchAll(/^ {2}([\w-]+) .*\s{2,}\S/gm)].map((m) => m[1])
     expect(commands).toEqual(
-      expect.arrayContaining(['run', 'sweep', 'check', 'layout', 'query', 'dump', 'dump-info', 'doctor']),
+      expect.arrayContaining([
+        'run',
+        'sweep',
+        'check',
+        'layout',
+        'query',
+        'dump',
+        'dump-info',
+        'recorder',
+        'doctor',
+      ]),
     )
-    expect(stdout).not.toMatch(/^ {2}(scenarios|diagnose|recorder|import|export|agent) /m)
+    expect(stdout).not.toMatch(/^ {2}(scenarios|diagnose|import|export|agent) /m)
     expect(stdout).toMatch(/130 +ended by Ctrl-C/)
   })
 
