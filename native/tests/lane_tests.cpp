@@ -209,6 +209,15 @@ void hullsLeaveOutBlocksThatDidNotRun() {
   EXPECT(cuda::hullOf(stamps.data()).begin == 60 && cuda::hullOf(stamps.data()).end == 90);
 }
 
+void aKernelThatGaveUpHasBlocksWithoutEnd() {
+  std::vector<cuda::Stamp> stamps(cuda::kStamps, {0, 0});
+  EXPECT(!cuda::gaveUp(stamps.data()));
+  stamps[0] = {70, 90};
+  EXPECT(!cuda::gaveUp(stamps.data()));
+  stamps[5] = {60, 0};
+  EXPECT(cuda::gaveUp(stamps.data()));
+}
+
 void costsFollowTheKeysThatKernelsSaw() {
   Config config = twoRanks(Comm::agRs);
   config.contextLens = {3, 0};
@@ -272,6 +281,7 @@ void lanes() {
   anOwnLaneHasOneSpanForAnAllToAll();
   aCombineBeginsWhereAttendingEnds();
   hullsLeaveOutBlocksThatDidNotRun();
+  aKernelThatGaveUpHasBlocksWithoutEnd();
   layersBeginBehindTheSlowestMetadata();
   costsFollowTheKeysThatKernelsSaw();
   neutralizeReadsAllRowsOnlyForStatistics();

@@ -83,7 +83,7 @@ struct PeerFlags {
   /** Nanoseconds that a rank is waited for. */
   uint64_t patience;
   /** Where the host sees it: 1 + a rank that did not come in time, 0 for none. From then on kernels that
-   * would wait end soon and write nothing. */
+   * would wait end soon, write nothing and stamp no end. */
   uint32_t* lost;
 };
 

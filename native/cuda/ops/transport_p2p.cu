@@ -36,7 +36,8 @@ __global__ void __launch_bounds__(kThreads)
     mergeRow<Fp32, Fp32, kRowsInFlight>(shape, weightsOf(shape.ranks, shape.base2, lseOf), rowOf, merged,
                                         row);
   }
-  stamp.end();
+  // What gave up has no end.
+  if (all) stamp.end();
   if constexpr (Waits)
     if (threadIdx.x == 0) leave(flags, turn);
 }
@@ -65,7 +66,8 @@ __global__ void __launch_bounds__(kThreads)
     for (int i = 0; i < kWordsPerThread; ++i)
       if (first + i * kThreads < words) gathered[first + i * kThreads] = held[i];
   }
-  stamp.end();
+  // What gave up has no end.
+  if (all) stamp.end();
   if constexpr (Waits)
     if (threadIdx.x == 0) leave(flags, turn);
 }

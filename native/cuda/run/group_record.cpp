@@ -58,17 +58,18 @@ bool CudaGroup::joinOthers(Lanes& lanes, StepTimes& times) {
   return true;
 }
 
-/** Of a step that was broken off: spans of the first `count` pieces of work, which had ended. */
+/** Of a step that was broken off: spans of the first `count` pieces of work, up to one that gave up. */
 void CudaGroup::recordEnded(size_t count) {
   if (!state_.frame.traced || count == 0) return;
   const cudaError_t fetched = cudaMemcpy(buffers_.traceOnHost().at(), buffers_.trace().at(),
                                          static_cast<size_t>(z_.trace.bytes), cudaMemcpyDeviceToHost);
   if (fetched != cudaSuccess) return forgetError();
   const auto* stamps = buffers_.traceOnHost().at<Stamp>(z_.trace.stamps);
-  const std::vector<Work> ended(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(count));
   std::vector<Hull> hulls;
-  for (size_t i = 0; i < count; ++i) hulls.push_back(hullOf(stamps + i * kStamps));
-  if (hulls.front().begin > 0)
+  for (size_t i = 0; i < count && !gaveUp(stamps + i * kStamps); ++i)
+    hulls.push_back(hullOf(stamps + i * kStamps));
+  const std::vector<Work> ended(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(hulls.size()));
+  if (!hulls.empty() && hulls.front().begin > 0)
     recordSpans(ownLane(ended, hulls), std::max(clock_.onHost(hulls.front().begin), lastEnd_), false);
 }
 

@@ -176,6 +176,10 @@ Hull hullOf(const Stamp* stamps) {
   return hull;
 }
 
+bool gaveUp(const Stamp* stamps) {
+  return std::any_of(stamps, stamps + kStamps, [](const Stamp& s) { return s.begin > 0 && s.end == 0; });
+}
+
 Lanes makeLanes(const std::vector<Work>& order, const std::vector<Hull>& hulls,
                 const std::vector<bool>& interrupted, int ranks) {
   const std::vector<Took> took = measure(order, withoutOverlap(order, hulls), interrupted);

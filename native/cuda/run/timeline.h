@@ -69,6 +69,9 @@ struct Hull {
 
 Hull hullOf(const Stamp* stamps);
 
+/** Whether a kernel began and gave up, as one does that waits in vain for another rank. */
+bool gaveUp(const Stamp* stamps);
+
 /** One span of a rank, times from the beginning of the step. */
 struct LaneSpan {
   int32_t layer;
