@@ -218,7 +218,7 @@ describe('calibration', () => {
     const base = { ...single().base, workload: { topk: 2048 } }
     const sparse = { ...single({ base }), dcp: [2, 8], context: [4096] }
     const a2a = { ...RATES.stages.a2a, layer_metadata: { us: 7, usPerRank: 0, nsPerByte: 0.05 } }
-    const known: Rates = { ...RATES, stages: { none: RATES.stages.none, a2a } }
+    const known: Rates = { ...RATES, stages: { ...RATES.stages, a2a } }
     const measured = calibrations(pointsOf(sparse), 'cuda').map((one) => ({
       ...one,
       meter: device(known)(one.run),
