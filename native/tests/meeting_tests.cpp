@@ -47,7 +47,7 @@ struct Seated {
         if (tries == 500) throw;
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
       }
-    meeting->control().setPatience(1'000'000'000);
+    meeting->control().setPatience(500'000'000);
   }
   RunState state;
   std::unique_ptr<Meeting> meeting;
@@ -159,7 +159,7 @@ void aLostProcessEndsAll() {
           },
           [&](const std::vector<pid_t>& children) {
             if (signal != SIGSTOP) return;
-            std::this_thread::sleep_for(std::chrono::seconds(3));
+            std::this_thread::sleep_for(std::chrono::milliseconds(1800));
             ::kill(children[1], SIGKILL);
           });
       EXPECT(ends[1] == -SIGKILL);

@@ -1,0 +1,318 @@
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "comm/segment.h"
+#include "core/error.h"
+#include "cuda/host_tests/stand_in.h"
+#include "cuda/run/group.h"
+#include "run/run.h"
+#include "tests/expect.h"
+
+/** Whole runs of ranks in processes, with all of the host's code for GPUs, on devices made of threads. */
+namespace dcpscope::cuda::host_tests {
+namespace {
+
+constexpr int kLayers = 5;
+constexpr int kSteps = 8;
+
+Config configOf(int ranks, Comm comm) {
+  Config c;
+  c.ranks = ranks;
+  c.heads = 2 * ranks;
+  c.layers = kLayers;
+  c.comm = comm;
+  c.cuda = c.processes = true;
+  c.contextLens = {100, 5};
+  c.steps = kSteps;
+  c.warmup = 1;
+  c.checkRows = kCheckAll;
+  c.captureSteps = {1};
+  c.captureLayers = {0, 3};
+  return c;
+}
+
+/** A run whose ranks are processes; what each of them exits with, or minus the signal, once all have ended.
+ */
+class Scene {
+ public:
+  /** `body` is called in each process; `gpus`: each rank has one of its own. */
+  Scene(const Config& config, const std::function<int(Run&, int)>& body, bool gpus = false) {
+    static int number = 0;
+    segment_ = "/dcpscope-test-" + std::to_string(::getpid()) + "-host-" + std::to_string(number++);
+    const int64_t base = static_cast<int64_t>(steadyNs());
+    for (int rank = 0; rank < config.ranks; ++rank) {
+      const pid_t child = ::fork();
+      if (child == 0) {
+        const Gpu gpu(gpus ? rank : 0);
+        ::_exit(takePart(config, gpu, {rank, segment_, rank == 0, base, gpus ? rank : 0}, body));
+      }
+      children.push_back(child);
+    }
+  }
+
+  std::vector<int> ends() {
+    std::vector<int> all;
+    for (const pid_t child : children) {
+      int status = 0;
+      ::waitpid(child, &status, 0);
+      all.push_back(WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
+    }
+    Segment::unlink(segment_);
+    return all;
+  }
+
+  std::vector<pid_t> children;
+
+ private:
+  static int takePart(const Config& config, const Gpu& gpu, const Member& member,
+                      const std::function<int(Run&, int)>& body) {
+    try {
+      for (int tries = 0;; ++tries) try {
+          Run run(config, gpu, member);
+          return body(run, member.rank);
+        } catch (const EngineError& error) {
+          // The first rank makes the memory, maybe later.
+          if (tries == 200 || std::string(error.what()).find("shared memory") == std::string::npos) throw;
+          std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        }
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "rank %d: %s\n", member.rank, error.what());
+      return 99;
+    }
+  }
+
+  std::string segment_;
+};
+
+/** Values of an integer column of a table, as far as it lies in the ring. */
+template <class T>
+std::vector<T> columnOf(Run& run, const char* table, const char* name) {
+  for (const NamedRing& named : run.rings()) {
+    if (std::strcmp(named.table, table) != 0) continue;
+    for (size_t i = 0; i < named.ring->columns().size(); ++i) {
+      if (std::strcmp(named.ring->columns()[i].name, name) != 0) continue;
+      std::vector<T> values(static_cast<size_t>(named.ring->size()));
+      named.ring->copy(i, named.ring->size(), values.data());
+      return values;
+    }
+  }
+  return {};
+}
+
+/** To its end; how many captures there are. */
+size_t runAll(Run& run) {
+  run.arm();
+  while (run.fill(20) < 1);
+  size_t captures = 0;
+  for (AdvanceResult result{}; !result.finished;) {
+    result = run.advance(1 << 20, 50, 0);
+    captures += run.takeCaptures().size();
+    if (!result.ringsFull) continue;
+    for (const NamedRing& named : run.rings()) named.ring->discard(named.ring->size());
+  }
+  return captures;
+}
+
+/** Reads of peers find what was written for them, in whatever order the ranks come, and lanes are whole. */
+int finishes(Run& run, int rank) {
+  // Two layers, and what the first rank makes to compare them with.
+  if (runAll(run) != (rank == 0 ? 4 : 2)) return 1;
+  if (readings().wrong != 0 || run.dropped() != 0) return 2;
+  const auto starts = columnOf<int64_t>(run, "spans", "start_ns");
+  const auto durations = columnOf<int64_t>(run, "spans", "dur_ns");
+  const auto enters = columnOf<int64_t>(run, "spans", "enter_ns");
+  const auto lasts = columnOf<int64_t>(run, "spans", "last_enter_ns");
+  const auto collectives = columnOf<int32_t>(run, "spans", "collective_seq");
+  int32_t expected = 0;
+  for (size_t i = 0; i < starts.size(); ++i) {
+    if (collectives[i] < 0) continue;
+    if (collectives[i] != expected++) return 3;
+    if (enters[i] != starts[i] || lasts[i] < enters[i] || lasts[i] > starts[i] + durations[i]) return 4;
+  }
+  return expected > 0 && expected % (kLayers * kSteps) == 0 ? 0 : 5;
+}
+
+void ranksThatReadEachOtherFindWhatIsForThem() {
+  for (const int ranks : {2, 4})
+    for (const bool graph : {false, true})
+      for (const bool replicated : {false, true}) {
+        Config config = configOf(ranks, Comm::p2p);
+        config.graph = graph;
+        config.replicateQ = replicated;
+        config.observer = graph != replicated;
+        const auto body = [&](Run& run, int rank) {
+          const int code = finishes(run, rank);
+          if (code != 0) return code;
+          if (readings().merges == 0) return 6;
+          return (readings().gathers == 0) == replicated ? 0 : 7;
+        };
+        EXPECT(Scene(config, body).ends() == std::vector<int>(static_cast<size_t>(ranks), 0));
+      }
+}
+
+#ifdef DCPSCOPE_TEST_NCCL
+
+/** What NCCL was asked for in a run, by the library that stands in for it. */
+std::string ncclCalls() {
+  void* library = dlopen(DCPSCOPE_TEST_NCCL, RTLD_NOW | RTLD_LOCAL);
+  return reinterpret_cast<const char* (*)()>(dlsym(library, "testCalls"))();
+}
+
+size_t countOf(const std::string& text, const std::string& part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+void collectivesOfNcclAreThoseOfTheStages() {
+  setenv("DCPSCOPE_NCCL", DCPSCOPE_TEST_NCCL, 1);
+  device().gpus = 2;
+  for (const bool agRs : {true, false})
+    for (const bool wireFp32 : {false, true}) {
+      Config config = configOf(2, agRs ? Comm::agRs : Comm::a2a);
+      config.wireFp32 = wireFp32;
+      config.kvType = KvType::bf16;
+      const auto body = [&](Run& run, int rank) {
+        const int code = finishes(run, rank);
+        if (code != 0) return code;
+        const std::string calls = ncclCalls();
+        // Once to connect, then in the warm-up and in every step.
+        constexpr size_t kTimes = 1 + kLayers * (kSteps + 1);
+        // Two tokens of two heads, and lse of all four.
+        const std::string gathered = "gather " + std::to_string(2 * 2 * 576 * 2) + " of 1";
+        if (countOf(calls, gathered) != kTimes) return 10;
+        const std::string scattered =
+            "scatter " + std::to_string(2 * 2 * 512) + (wireFp32 ? " of 7" : " of 9");
+        if (countOf(calls, scattered + " by 0") != (agRs ? kTimes : 0)) return 11;
+        if (countOf(calls, "gather " + std::to_string(2 * 4 * 4) + " of 1") != (agRs ? kTimes : 0)) return 12;
+        if (countOf(calls, "start; send 0<") != (agRs ? 0 : kTimes)) return 13;
+        return calls.rfind(rank == 0 ? "id; init 0/2" : "init 1/2", 0) == 0 ? 0 : 14;
+      };
+      EXPECT(Scene(config, body, true).ends() == std::vector<int>(2, 0));
+    }
+  device().gpus = 1;
+}
+
+#endif
+
+/** What ends a run, as `code: message`; nothing where it finished. */
+std::string endOf(Run& run) {
+  try {
+    static_cast<void>(runAll(run));
+  } catch (const EngineError& error) {
+    return std::string(name(error.code())) + ": " + error.what();
+  }
+  return "";
+}
+
+/** Every rank ends by the same line. */
+void expectRefused(const Config& config, const std::string& line) {
+  const auto body = [&](Run& run, int) { return endOf(run) == line ? 0 : 1; };
+  EXPECT(Scene(config, body).ends() == std::vector<int>(static_cast<size_t>(config.ranks), 0));
+}
+
+void gpusThatCannotExchangeAreRefused() {
+#ifdef DCPSCOPE_TEST_NCCL
+  expectRefused(
+      configOf(3, Comm::agRs),
+      "ERR_ENGINE: NCCL needs a GPU for each rank: rank 0 and rank 1 share one; use p2p or fewer ranks");
+#endif
+  device().gpus = 3;
+  device().peersReach = false;
+  const auto body = [](Run& run, int) {
+    return endOf(run) ==
+                   "ERR_ENGINE: p2p needs GPUs that reach each other's memory: GPU 0 (Threads) of rank 0 "
+                   "cannot "
+                   "reach GPU 1 (Threads) of rank 1; use ag_rs or a2a"
+               ? 0
+               : 1;
+  };
+  EXPECT(Scene(configOf(3, Comm::p2p), body, true).ends() == std::vector<int>(3, 0));
+  device().peersReach = true;
+  device().gpus = 1;
+}
+
+/** How the ranks of a run end whose rank 1 is lost. */
+enum Lost { finished = 1, absent = 10, abandoned, fault, still, other };
+
+int lostBy(Run& run) {
+  const std::string end = endOf(run);
+  const auto begins = [&](const char* with) { return end.rfind(with, 0) == 0; };
+  if (end.empty()) return finished;
+  if (begins("ERR_ABSENT: rank 1 did not come to ")) return absent;
+  if (end == "ERR_ABANDONED: another rank has ended the run") return abandoned;
+  if (begins("ERR_DEVICE: the GPU failed in decode_attn of rank 1, layer 0, step 3: ")) return fault;
+  if (begins("ERR_ENGINE: the GPU of rank 1 stands still in decode_attn of layer ")) return still;
+  std::fprintf(stderr, "ended by %s\n", end.c_str());
+  return other;
+}
+
+Config endless(bool graph) {
+  Config config = configOf(3, Comm::p2p);
+  config.graph = graph;
+  config.steps = 20'000;
+  config.checkRows = 0;
+  config.captureSteps = {};
+  return config;
+}
+
+/** Rank 1 gets a signal, in runs with and without graphs. */
+void expectLost(int signal) {
+  std::vector<std::unique_ptr<Scene>> scenes;
+  for (const bool graph : {false, true})
+    scenes.push_back(std::make_unique<Scene>(endless(graph), [](Run& run, int) { return lostBy(run); }));
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  for (const auto& scene : scenes) ::kill(scene->children[1], signal);
+  // What stands still for ever is waited for at last.
+  std::thread buries([&] {
+    if (signal != SIGSTOP) return;
+    std::this_thread::sleep_for(std::chrono::seconds(9));
+    for (const auto& scene : scenes) ::kill(scene->children[1], SIGKILL);
+  });
+  for (const auto& scene : scenes) {
+    const std::vector<int> ends = scene->ends();
+    EXPECT(ends[0] == absent || ends[2] == absent);
+    for (const int end : {ends[0], ends[2]}) EXPECT(end == absent || end == abandoned);
+  }
+  buries.join();
+}
+
+std::vector<int> endsWithFault(const char* fault, bool graph) {
+  setenv("DCPSCOPE_TEST_FAULT", fault, 1);
+  Scene scene(endless(graph), [](Run& run, int) { return lostBy(run); });
+  unsetenv("DCPSCOPE_TEST_FAULT");
+  return scene.ends();
+}
+
+void aDeviceThatFailsEndsAll() {
+  for (const bool graph : {false, true})
+    EXPECT(endsWithFault("decode_attn:1:3", graph) == (std::vector<int>{abandoned, fault, abandoned}));
+  const std::vector<int> ends = endsWithFault("decode_attn:1:3:hang", false);
+  EXPECT(ends[0] == absent || ends[2] == absent || ends[1] == still);
+  for (const int end : ends) EXPECT(end == absent || end == abandoned || end == still);
+}
+
+}  // namespace
+}  // namespace dcpscope::cuda::host_tests
+
+int main() {
+  using namespace dcpscope::cuda::host_tests;
+  ranksThatReadEachOtherFindWhatIsForThem();
+#ifdef DCPSCOPE_TEST_NCCL
+  collectivesOfNcclAreThoseOfTheStages();
+#endif
+  gpusThatCannotExchangeAreRefused();
+  expectLost(SIGKILL);
+  expectLost(SIGSTOP);
+  aDeviceThatFailsEndsAll();
+  std::puts("ok");
+  return 0;
+}
