@@ -132,6 +132,17 @@ export const interleaveOne = (source: string, reason: string): Guard => ({
   instead: 'set parallel.interleave to 1',
 })
 
+/** Partials of ranks cannot be merged without their lse, so an engine that has none refuses DCP. */
+export const lseNeeded = (source: string): Guard => ({
+  rule: 'return-lse',
+  verdict: 'refused',
+  path: 'serving.returnLse',
+  applies: ({ dcp, returnLse }) => dcp > 1 && !returnLse,
+  reason: 'under DCP decode has to return the lse, or partials cannot be merged',
+  source,
+  instead: 'ask for the lse (serving.returnLse)',
+})
+
 /** MLA back-ends have no grouped KV heads. */
 export const mlaOnly = (source: string): Guard => ({
   rule: 'heads',

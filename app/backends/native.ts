@@ -1,4 +1,4 @@
-import type { Guard } from './guard.ts'
+import { type Guard, lseNeeded } from './guard.ts'
 import { NATIVE_MERGE } from './merges.ts'
 import type { Profile } from './profile.ts'
 
@@ -24,15 +24,7 @@ const guards: readonly Guard[] = [
     source: SOURCE,
     instead: 'leave serving.causal on',
   },
-  {
-    rule: 'return-lse',
-    verdict: 'refused',
-    path: 'serving.returnLse',
-    applies: ({ dcp, returnLse }) => dcp > 1 && !returnLse,
-    reason: 'without the lse partials cannot be merged',
-    source: SOURCE,
-    instead: 'leave serving.returnLse on',
-  },
+  lseNeeded(SOURCE),
   {
     rule: 'q-len',
     verdict: 'refused',

@@ -6,6 +6,7 @@ import {
   holdsPage,
   interleaveOne,
   kvType,
+  lseNeeded,
   mlaOnly,
   transport,
 } from './guard.ts'
@@ -35,6 +36,7 @@ const guards: readonly Guard[] = [
   ),
   kvType(['fp8'], 'sgl-project/sglang#28201'),
   transport(['ag_rs', 'a2a'], 'sgl-project/sglang#21637'),
+  lseNeeded(DCP),
   mlaOnly(DCP),
   arch(['sm100'], DCP),
   ...dsparkOnly,

@@ -1,4 +1,4 @@
-import { arch, type Guard, kvType, mlaOnly, pageSize, transport } from './guard.ts'
+import { arch, type Guard, kvType, lseNeeded, mlaOnly, pageSize, transport } from './guard.ts'
 import { HELIX_MERGE } from './merges.ts'
 import type { Profile } from './profile.ts'
 
@@ -39,6 +39,7 @@ const guards: readonly Guard[] = [
   transport(['a2a'], HELIX),
   pageSize(PAGES, HELIX),
   kvType(['bf16', 'fp8'], HELIX),
+  lseNeeded(HELIX),
   mlaOnly(HELIX),
   arch(['sm100'], 'NVIDIA/TensorRT-LLM#13547'),
 ]

@@ -3,6 +3,7 @@ import {
   causalOnly,
   type Guard,
   kvType,
+  lseNeeded,
   mlaOnly,
   pageSize,
   reorderThreshold,
@@ -20,6 +21,7 @@ const guards: readonly Guard[] = [
   transport(['ag_rs', 'a2a'], 'vllm-project/vllm#34883'),
   pageSize(PAGES, DCP),
   kvType(['bf16'], DCP),
+  lseNeeded('vllm-project/vllm#47779'),
   mlaOnly(DCP),
   arch(['sm100'], DCP),
 ]

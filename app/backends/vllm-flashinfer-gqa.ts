@@ -1,4 +1,4 @@
-import { causalOnly, type Guard, kvType, pageSize, reorderThreshold, transport } from './guard.ts'
+import { causalOnly, type Guard, kvType, lseNeeded, pageSize, reorderThreshold, transport } from './guard.ts'
 import { VLLM_MERGE } from './merges.ts'
 import type { Profile } from './profile.ts'
 
@@ -65,6 +65,7 @@ const guards: readonly Guard[] = [
   },
   causalOnly('vllm-project/vllm#57085', 'backend selection refuses non-causal blocks under DCP here'),
   transport(['ag_rs', 'a2a'], 'vllm-project/vllm#34883'),
+  lseNeeded('vllm-project/vllm#47779'),
   pageSize(PAGES, GQA),
   kvType(['bf16', 'fp8'], GQA),
 ]

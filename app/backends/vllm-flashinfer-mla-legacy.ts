@@ -1,4 +1,14 @@
-import { arch, causalOnly, type Guard, isDspark, kvType, mlaOnly, pageSize, transport } from './guard.ts'
+import {
+  arch,
+  causalOnly,
+  type Guard,
+  isDspark,
+  kvType,
+  lseNeeded,
+  mlaOnly,
+  pageSize,
+  transport,
+} from './guard.ts'
 import { VLLM_MERGE } from './merges.ts'
 import type { Profile } from './profile.ts'
 
@@ -47,6 +57,7 @@ const guards: readonly Guard[] = [
   transport(['ag_rs', 'a2a'], 'vllm-project/vllm#34883'),
   pageSize(PAGES, DCP),
   kvType(['bf16', 'fp8'], DCP),
+  lseNeeded('vllm-project/vllm#47779'),
   mlaOnly(DCP),
   arch(['sm100'], 'flashinfer-ai/flashinfer#1466'),
 ]

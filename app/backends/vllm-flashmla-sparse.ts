@@ -5,6 +5,7 @@ import {
   interleaveOne,
   isDspark,
   kvType,
+  lseNeeded,
   mlaOnly,
   pageSize,
   transport,
@@ -84,6 +85,7 @@ const guards: readonly Guard[] = [
   },
   causalOnly('vllm-project/vllm#57085', 'backend selection refuses non-causal blocks under DCP here'),
   pageSize(PAGES, DCP),
+  lseNeeded('vllm-project/vllm#47779'),
   mlaOnly(DCP),
   arch(['sm90'], DCP),
 ]

@@ -3,6 +3,7 @@ import {
   causalOnly,
   type Guard,
   kvType,
+  lseNeeded,
   mlaOnly,
   pageSize,
   reorderThreshold,
@@ -24,6 +25,7 @@ const guards: readonly Guard[] = [
   transport(['ag_rs', 'a2a'], 'vllm-project/vllm#34883'),
   pageSize(PAGES, DCP),
   kvType(['bf16', 'fp8'], 'vllm-project/vllm#44044'),
+  lseNeeded('vllm-project/vllm#47779'),
   mlaOnly(DCP),
   arch(['sm90'], 'vllm-project/vllm#46514'),
 ]

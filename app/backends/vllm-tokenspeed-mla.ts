@@ -1,4 +1,4 @@
-import { arch, type Guard, kvType, mlaOnly, pageSize, transport } from './guard.ts'
+import { arch, type Guard, kvType, lseNeeded, mlaOnly, pageSize, transport } from './guard.ts'
 import { VLLM_MERGE } from './merges.ts'
 import type { Profile } from './profile.ts'
 import { isOlder, isReadable } from './versions.ts'
@@ -50,6 +50,7 @@ const guards: readonly Guard[] = [
   pageSize(PAGES, DCP),
   kvType(['fp8'], DCP),
   transport(['ag_rs', 'a2a'], 'vllm-project/vllm#34883'),
+  lseNeeded('vllm-project/vllm#47779'),
   mlaOnly(DCP),
   arch(['sm100'], DCP),
   {

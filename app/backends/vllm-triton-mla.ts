@@ -1,4 +1,4 @@
-import { causalOnly, type Guard, mlaOnly, pageSize, reorderThreshold, transport } from './guard.ts'
+import { causalOnly, type Guard, lseNeeded, mlaOnly, pageSize, reorderThreshold, transport } from './guard.ts'
 import { VLLM_MERGE } from './merges.ts'
 import type { Pages, Profile } from './profile.ts'
 
@@ -14,6 +14,7 @@ const guards: readonly Guard[] = [
   ),
   causalOnly('vllm-project/vllm#57085', 'backend selection refuses non-causal blocks under DCP here'),
   pageSize(PAGES, DCP),
+  lseNeeded('vllm-project/vllm#47779'),
   mlaOnly(DCP),
 ]
 

@@ -46,6 +46,9 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     ['sglang-cutedsl-mla', { serving: { returnLse: false } }, 'refused'],
     ['vllm-flashinfer-mla', { serving: { returnLse: false } }, 'refused'],
     ['native', { serving: { returnLse: false } }, 'refused'],
+    ['vllm-flashmla', { serving: { returnLse: false } }, 'refused'],
+    ['vllm-flashmla', with1({ serving: { returnLse: false } }), null],
+    ['trtllm-helix', { serving: { returnLse: false } }, 'refused'],
   ],
   'lse-not-returned': [
     ['vllm-flashinfer-gqa', {}, null],
