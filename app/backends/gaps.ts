@@ -8,6 +8,8 @@ import type { LseLayout } from './profile.ts'
 export interface EngineGap {
   readonly path: string
   readonly what: string
+  /** What to do about it, where there is something. */
+  readonly instead?: string
 }
 
 /** Layouts that hold the same numbers in the same order as the engine's [T, H]. */
@@ -44,10 +46,11 @@ export const engineGaps = (config: RunConfig): EngineGap[] => {
     'engine.graph',
   )
   for (const { guard } of guardsFor(profile, config))
-    gap(
-      guard.elsewhere === true,
-      `what ${profile.name} does instead (${guard.rule}: ${guard.lost})`,
-      guard.path,
-    )
+    if (guard.elsewhere === true)
+      gaps.push({
+        path: guard.path,
+        what: `the fallback of ${profile.name} (${guard.rule})`,
+        instead: guard.instead,
+      })
   return gaps
 }

@@ -41,7 +41,7 @@ const guards: readonly Guard[] = [
     verdict: 'refused',
     path: 'model.heads',
     applies: ({ gatheredHeads: h }) => h > 64 && h < 128,
-    reason: 'trtllm-gen has no tile for 65 to 127 heads',
+    reason: 'the trtllm-gen kernel has no tile for 65 to 127 heads',
     found: ({ gatheredHeads }) => `${gatheredHeads} gathered heads`,
     source: 'flashinfer-ai/flashinfer#4178',
     instead: 'use cutedsl_mla, or a dcp size that gathers at most 64 heads or 128',

@@ -48,7 +48,7 @@ const guards: readonly Guard[] = [
   },
   reorderThreshold(
     ({ kernel }) => kernel === 'trtllm-gen',
-    'trtllm-gen decode masks end-aligned on local keys, which is wrong for several query tokens on a cyclic shard',
+    'decode by trtllm-gen masks end-aligned on local keys, which is wrong for several query tokens on a cyclic shard',
     DCP,
   ),
   {
@@ -57,7 +57,7 @@ const guards: readonly Guard[] = [
     path: 'serving.phase',
     applies: ({ dcp, phase, kernel }) => dcp > 1 && phase === 'prefill' && kernel === 'trtllm-gen',
     reason:
-      'trtllm prefill merges nothing over ranks, so each would see its own shard only; native prefill takes its place, also where trtllm is forced on',
+      'prefill by trtllm merges nothing over ranks, so each would see its own shard only; native prefill takes its place, also where trtllm is forced on',
     source: DCP,
     instead: 'name the native kernel for prefill',
     lost: 'the speed of trtllm prefill',

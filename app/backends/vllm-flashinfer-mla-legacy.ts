@@ -28,7 +28,7 @@ const guards: readonly Guard[] = [
     path: 'model.heads',
     applies: ({ dcp, gatheredHeads }) => dcp > 1 && !canTile(gatheredHeads),
     reason:
-      'trtllm-gen cannot tile so many gathered heads, so cute-dsl computes them, whose lse is in base e',
+      'the trtllm-gen kernel cannot tile so many gathered heads, so cute-dsl computes them, whose lse is in base e',
     found: ({ gatheredHeads }) => `${gatheredHeads} gathered heads`,
     source: 'flashinfer-ai/flashinfer#4485',
     instead: 'choose a dcpSize that gathers 8, 16, 32, 64 or 128 heads',

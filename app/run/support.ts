@@ -15,14 +15,15 @@ import type { ConfigIssue } from './parse.ts'
 export const engineIssues = (config: RunConfig, cuda?: CudaInfo): ConfigIssue[] => {
   const { model, workload, serving, faults } = config
   const issues: ConfigIssue[] = []
-  const refuse = (given: boolean, path: string, what: string): void => {
-    if (given) issues.push({ path, message: `${what} is not supported by this version's engine` })
+  const refuse = (given: boolean, path: string, what: string, instead?: string): void => {
+    const message = `${what} is not supported by this version's engine`
+    if (given) issues.push({ path, message: instead === undefined ? message : `${message}; ${instead}` })
   }
   refuse(model.kvHeads !== undefined, 'model.kvHeads', 'grouped-query attention')
   refuse(model.headDim !== undefined, 'model.headDim', 'grouped-query attention')
   issues.push(...deviceIssues(config, cuda))
   const { framework, kernels } = profileNamed(serving.backend)
-  for (const { path, what } of engineGaps(config)) refuse(true, path, what)
+  for (const { path, what, instead } of engineGaps(config)) refuse(true, path, what, instead)
   refuse(serving.kernel !== undefined && serving.kernel !== kernels[0], 'serving.kernel', 'a back-end kernel')
   refuse(framework === 'dcpscope' && serving.versions !== undefined, 'serving.versions', 'a back-end version')
   refuse(serving.draft !== undefined, 'serving.draft', 'a draft model')

@@ -25,6 +25,7 @@ const VIEW_TITLES: Readonly<Record<ViewId, string>> = {
   ownership: 'Show the ownership',
   merge: 'Show the merge',
   throughput: 'Show the throughput of a sweep',
+  backends: 'Show what back-ends accept, refuse or replace',
 }
 
 const always = (): boolean => true

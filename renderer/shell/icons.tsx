@@ -38,6 +38,12 @@ export const ThroughputIcon = icon(
     <path d="M4.5 11c2-6 4.5-7 9-7.5M4.5 11.5c3-2 5-2.5 9-2.5" />
   </>,
 )
+export const BackendsIcon = icon(
+  <>
+    <path d="M2.5 2.5h11v11h-11zM2.5 6.2h11M2.5 9.9h11M6.2 2.5v11" />
+    <path d="M9 8h1.6M9 11.7h1.6" strokeWidth="1.8" />
+  </>,
+)
 export const PauseIcon = icon(<path d="M5.5 3.5v9M10.5 3.5v9" strokeWidth="2" />)
 export const PlayIcon = icon(<path d="M5 3.2v9.6l7.6-4.8z" fill="currentColor" />)
 export const StopIcon = icon(<path d="M4 4h8v8H4z" fill="currentColor" />)

@@ -1,3 +1,4 @@
+import { VIEW_IDS, VIEW_TITLES } from '../state/view.ts'
 import { ACTIONS } from './actions.ts'
 import { keyText } from './keys.ts'
 import { VIEW_KEYS } from './view-keys.ts'
@@ -10,12 +11,10 @@ const table = (rows: readonly string[]): string =>
 
 /** docs/keys.md, from the tables that the window works with. */
 export const keysPage = (): string => {
-  const views = Object.entries(VIEW_KEYS)
-    .filter(([, keys]) => keys.length > 0)
-    .map(
-      ([view, keys]) =>
-        `## ${view.charAt(0).toUpperCase()}${view.slice(1)}\n\n${table(keys.map((key) => row(key.keys.split(' '), key.title)))}`,
-    )
+  const views = VIEW_IDS.filter((view) => VIEW_KEYS[view].length > 0).map(
+    (view) =>
+      `## ${VIEW_TITLES[view]}\n\n${table(VIEW_KEYS[view].map((key) => row(key.keys.split(' '), key.title)))}`,
+  )
   return [
     '# Keys',
     'Letters and digits are meant by their place on the keyboard. Plain keys act while no field is edited.',

@@ -40,4 +40,11 @@ export const VIEW_KEYS: Readonly<Record<ViewId, readonly ViewKey[]>> = {
     { keys: 'L', title: 'Rates on a logarithmic or a linear scale' },
     { keys: 'R', title: 'Read the sweep again' },
   ],
+  backends: [
+    { keys: '↑ ↓', title: 'Previous and next feature (Page up and Page down: ten)' },
+    { keys: '← →', title: 'Previous and next back-end (Home and End: first and last)' },
+    { keys: '/', title: 'Filter by back-ends, features and rules' },
+    { keys: 'C', title: 'Copy the configuration of the picked cell' },
+    { keys: 'T', title: 'Take it to the form of Run' },
+  ],
 }

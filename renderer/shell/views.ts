@@ -1,11 +1,12 @@
 import type { ComponentType } from 'react'
-import type { ViewId } from '../state/view.ts'
+import { VIEW_TITLES, type ViewId } from '../state/view.ts'
+import { BackendsView } from '../views/backends/BackendsView.tsx'
 import { MergeView } from '../views/merge/MergeView.tsx'
 import { OwnershipView } from '../views/ownership/OwnershipView.tsx'
 import { RunView } from '../views/run/RunView.tsx'
 import { ThroughputView } from '../views/throughput/ThroughputView.tsx'
 import { TimelineView } from '../views/timeline/TimelineView.tsx'
-import { MergeIcon, OwnershipIcon, RunIcon, ThroughputIcon, TimelineIcon } from './icons.tsx'
+import { BackendsIcon, MergeIcon, OwnershipIcon, RunIcon, ThroughputIcon, TimelineIcon } from './icons.tsx'
 
 export interface View {
   readonly id: ViewId
@@ -18,9 +19,16 @@ export interface View {
 
 /** The views of the rail, in order. */
 export const VIEWS: readonly View[] = [
-  { id: 'run', title: 'Run', icon: RunIcon, digit: 1, component: RunView },
-  { id: 'timeline', title: 'Timeline', icon: TimelineIcon, digit: 2, component: TimelineView },
-  { id: 'ownership', title: 'Ownership', icon: OwnershipIcon, digit: 3, component: OwnershipView },
-  { id: 'merge', title: 'Merge', icon: MergeIcon, digit: 4, component: MergeView },
-  { id: 'throughput', title: 'Throughput', icon: ThroughputIcon, digit: 5, component: ThroughputView },
+  { id: 'run', title: VIEW_TITLES.run, icon: RunIcon, digit: 1, component: RunView },
+  { id: 'timeline', title: VIEW_TITLES.timeline, icon: TimelineIcon, digit: 2, component: TimelineView },
+  { id: 'ownership', title: VIEW_TITLES.ownership, icon: OwnershipIcon, digit: 3, component: OwnershipView },
+  { id: 'merge', title: VIEW_TITLES.merge, icon: MergeIcon, digit: 4, component: MergeView },
+  {
+    id: 'throughput',
+    title: VIEW_TITLES.throughput,
+    icon: ThroughputIcon,
+    digit: 5,
+    component: ThroughputView,
+  },
+  { id: 'backends', title: VIEW_TITLES.backends, icon: BackendsIcon, digit: 6, component: BackendsView },
 ]

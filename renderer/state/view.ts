@@ -1,7 +1,16 @@
 import { create } from 'zustand'
 
-export const VIEW_IDS = ['run', 'timeline', 'ownership', 'merge', 'throughput'] as const
+export const VIEW_IDS = ['run', 'timeline', 'ownership', 'merge', 'throughput', 'backends'] as const
 export type ViewId = (typeof VIEW_IDS)[number]
+
+export const VIEW_TITLES: Readonly<Record<ViewId, string>> = {
+  run: 'Run',
+  timeline: 'Timeline',
+  ownership: 'Ownership',
+  merge: 'Merge',
+  throughput: 'Throughput',
+  backends: 'Back-ends',
+}
 
 interface ViewStore {
   readonly view: ViewId

@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { BackendNotes } from './BackendNotes.tsx'
 import { FormToolbar } from './FormToolbar.tsx'
 import type { FormField } from './form-schema.ts'
 import { RUN_FORM } from './form-schema.ts'
@@ -12,6 +13,7 @@ export const ConfigForm = () => {
     <section className="run-form" aria-label="Configuration">
       <FormToolbar />
       <IssueList />
+      <BackendNotes />
       <div className="form-sections">
         {RUN_FORM.map((section) => (
           <Section key={section.key} section={section} onHint={setHint} />

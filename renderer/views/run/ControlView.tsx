@@ -45,7 +45,7 @@ const Segments = ({ options, value, ...props }: ControlProps & { readonly option
         type="button"
         className="segment"
         aria-pressed={value === option}
-        disabled={props.barred?.has(option) === true && value !== option}
+        disabled={props.locked === true || (props.barred?.has(option) === true && value !== option)}
         title={props.barred?.get(option)}
         onClick={() => props.onChange(props.path, option)}
         onBlur={props.onSettle}
@@ -70,6 +70,7 @@ const Choice = (props: ControlProps & { readonly options: readonly string[] }) =
       aria-label={field.title}
       aria-description={field.description}
       aria-invalid={props.invalid}
+      disabled={props.locked === true}
       value={textOfValue(shown)}
       onChange={(event) => props.onChange(path, event.target.value === '' ? undefined : event.target.value)}
       onBlur={props.onSettle}

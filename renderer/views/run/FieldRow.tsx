@@ -1,6 +1,6 @@
 import { valueAt } from '../../state/config-path.ts'
 import { useRunForm } from '../../state/form.ts'
-import { useBarred, useIdle } from './barred.ts'
+import { useBarred, useFixed, useIdle } from './barred.ts'
 import { ControlView } from './ControlView.tsx'
 import type { FormField } from './form-schema.ts'
 import { useIssuesAt } from './issues.ts'
@@ -14,14 +14,16 @@ interface Props {
 
 /** Label, control, unit and, where the value breaks a rule, the rule. */
 export const FieldRow = ({ path, field, onHint }: Props) => {
-  const value = useRunForm((s) => valueAt(s.draft, path))
+  const fixed = useFixed(path)
+  const own = useRunForm((s) => valueAt(s.draft, path))
+  const value = fixed === null ? own : fixed.value
   const set = useRunForm((s) => s.set)
   const settle = useRunForm((s) => s.settle)
   const issues = useIssuesAt(path)
   const barred = useBarred(path)
   const idle = useIdle(path)
   // What is on can always be switched off again.
-  const locked = idle !== null && (value === undefined || value === field.fallback)
+  const locked = fixed !== null || (idle !== null && (value === undefined || value === field.fallback))
   const wide = field.control.kind === 'table'
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset for one control would only add noise
@@ -46,7 +48,9 @@ export const FieldRow = ({ path, field, onHint }: Props) => {
           onChange={set}
           onSettle={settle}
         />
-        {wide ? null : <span className="field-unit">{locked ? idle : unitText(field, value)}</span>}
+        {wide ? null : (
+          <span className="field-unit">{locked ? (fixed?.by ?? idle) : unitText(field, value)}</span>
+        )}
       </span>
       {[...barred].map(([word, reason]) => (
         <p key={word} className="field-note" data-testid={`barred-${word}`}>

@@ -1,0 +1,71 @@
+import '../../controls/controls.css'
+import './backends.css'
+import { useMemo, useRef } from 'react'
+import { parseRunConfig } from '../../../app/run/parse.ts'
+import { useRunForm } from '../../state/form.ts'
+import { tell } from '../../state/messages.ts'
+import { useView } from '../../state/view.ts'
+import { useLook } from './look.ts'
+import { Matrix, type Pick } from './Matrix.tsx'
+import { linesOf, type Picked, pickedOf, shownOf } from './model.ts'
+import { Summary } from './Summary.tsx'
+import { Toolbar } from './Toolbar.tsx'
+import { useBackendsKeys } from './use-backends-keys.ts'
+import { useBackendsInspector } from './use-inspector.ts'
+
+const configOf = ({ cell }: Picked) => (cell?.kind === 'verdict' ? cell.config : null)
+
+/** The same function at every drawing, so that only cells that change are drawn. */
+const pick: Pick = (row, backend) => useLook.getState().change({ row, backend })
+
+/** Every back-end against every feature, and against the configuration of Run. */
+export const BackendsView = () => {
+  const { words, wanted, framework, row, backend } = useLook()
+  const config = useRunForm((s) => s.config)
+  const filter = useRef<HTMLInputElement>(null)
+  const groups = useMemo(() => linesOf(config), [config])
+  const shown = useMemo(
+    () => shownOf(groups, { words, wanted, framework, row: null, backend: null }),
+    [groups, words, wanted, framework],
+  )
+  const picked = useMemo(() => pickedOf(shown, { row, backend }), [shown, row, backend])
+  const given = configOf(picked)
+  const take = (): void => {
+    if (given === null) return
+    const parsed = parseRunConfig(given)
+    if (!parsed.ok) return
+    useRunForm.getState().replace({ ...parsed.config })
+    useView.getState().show('run')
+  }
+  const copy = (): void => {
+    if (given === null) return
+    navigator.clipboard.writeText(JSON.stringify(given, null, 2)).then(
+      () => tell('info', 'The configuration was copied.'),
+      (error: unknown) =>
+        tell('error', `Nothing was copied: ${error instanceof Error ? error.message : String(error)}`),
+    )
+  }
+  useBackendsInspector(picked, shown)
+  useBackendsKeys({ shown, focusFilter: () => filter.current?.select(), copy, take })
+  const none = shown.columns.length === 0 || shown.groups.length === 0
+  return (
+    <section className="backends" aria-label="Back-ends">
+      <Toolbar shown={shown} filter={filter} />
+      <Summary picked={picked} onTake={given === null ? undefined : take} />
+      {none ? (
+        <div className="empty-state" data-testid="backends-none">
+          <p>Nothing is left by this filter.</p>
+          <button
+            type="button"
+            className="button"
+            onClick={() => useLook.getState().change({ words: '', wanted: 'all', framework: 'all' })}
+          >
+            Show all
+          </button>
+        </div>
+      ) : (
+        <Matrix shown={shown} picked={picked} onPick={pick} />
+      )}
+    </section>
+  )
+}
