@@ -2,23 +2,28 @@ import type { Dump, DumpGroup, DumpProblem } from './dumps.ts'
 import { agreed } from './majority.ts'
 import { shapeText, type TensorEntry } from './safetensors.ts'
 
-/** Groups files by step and layer; those that do not fit the others of their group become problems. */
-export const grouped = (dumps: readonly Dump[], problems: DumpProblem[]): DumpGroup[] => {
-  const groups = new Map<string, Dump[]>()
-  for (const dump of dumps) {
-    const key = `${dump.info.step} ${dump.info.layer}`
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [dump])
-    else group.push(dump)
-  }
-  return [...groups.values()]
+/** Groups files by step and layer; those that do not fit the others become problems. */
+export const grouped = (dumps: readonly Dump[], problems: DumpProblem[]): DumpGroup[] =>
+  [...classes(dumps, ({ info }) => info.step)]
+    .flatMap((ofStep) => classes(sameDcpSize(ofStep, problems), ({ info }) => info.layer))
     .map((group) => groupOf(group, problems))
     .filter((group) => group.ranks.size > 0)
     .sort((a, b) => a.step - b.step || a.layer - b.layer)
+
+/** Dumps of equal keys, in the order of the first of each. */
+const classes = (dumps: readonly Dump[], key: (dump: Dump) => number): Dump[][] => {
+  const found = new Map<number, Dump[]>()
+  for (const dump of dumps) {
+    const others = found.get(key(dump))
+    if (others === undefined) found.set(key(dump), [dump])
+    else others.push(dump)
+  }
+  return [...found.values()]
 }
 
-const groupOf = (given: readonly Dump[], problems: DumpProblem[]): DumpGroup => {
-  const refuse = ({ reader, info }: Dump, rule: string, tensor?: string): void => {
+const refusing =
+  (problems: DumpProblem[]) =>
+  ({ reader, info }: Dump, rule: string, tensor?: string): void => {
     problems.push({
       file: reader.file,
       ...(tensor === undefined ? {} : { tensor }),
@@ -28,19 +33,45 @@ const groupOf = (given: readonly Dump[], problems: DumpProblem[]): DumpGroup => 
       refused: true,
     })
   }
-  const [reference, ...otherReferences] = given.filter(({ info }) => info.rank === 'reference')
-  for (const dump of otherReferences) refuse(dump, `is a second reference; ${reference?.reader.file} is used`)
-  const ofRanks = given.filter(({ info }) => info.rank !== 'reference')
-  const sameSize = agreed(
-    ofRanks,
+
+/** An engine has one dcp size: those of a step that say another than most are left out. */
+const sameDcpSize = (ofStep: readonly Dump[], problems: DumpProblem[]): Dump[] => {
+  const refuse = refusing(problems)
+  return agreed(
+    ofStep,
     ({ info }) => info.dcpSize,
     (dump, size, of) =>
       refuse(
         dump,
-        `is of dcp_size ${dump.info.dcpSize}, other files of this step and layer are of ${size} (${of.reader.file})`,
+        `is of dcp_size ${dump.info.dcpSize}, other files of step ${dump.info.step} are of ${size} (${of.reader.file})`,
       ),
   )
-  const sameShape = ['T', 'H', 'W', 'B'].reduce(
+}
+
+const groupOf = (given: readonly Dump[], problems: DumpProblem[]): DumpGroup => {
+  const refuse = refusing(problems)
+  const [reference, ...others] = given.filter(({ info }) => info.rank === 'reference')
+  for (const dump of others) refuse(dump, `is a second reference; ${reference?.reader.file} is used`)
+  const ofRanks = given.filter(({ info }) => info.rank !== 'reference')
+  const ranks = byRank(sameShapes(ofRanks, problems), problems)
+  const { step = 0, layer = 0, dcpSize = 1 } = given[0]?.info ?? {}
+  if (ranks.size === 0 && reference !== undefined)
+    refuse(reference, 'is a reference of which no rank is given')
+  const missing = Array.from({ length: dcpSize }, (_, rank) => rank).filter((rank) => !ranks.has(rank))
+  if (missing.length > 0 && ranks.size > 0)
+    problems.push({
+      step,
+      layer,
+      rule: `lacks ${missing.length === 1 ? 'rank' : 'ranks'} ${missing.join(', ')} of ${dcpSize}`,
+      refused: false,
+    })
+  return { step, layer, dcpSize, ranks, missing, reference }
+}
+
+/** Ranks of one call have the same query rows, heads, widths and requests: those that differ from most are left out. */
+const sameShapes = (ofRanks: readonly Dump[], problems: DumpProblem[]): readonly Dump[] => {
+  const refuse = refusing(problems)
+  return Object.keys(PLACES).reduce(
     (dumps, size) =>
       agreed(
         dumps,
@@ -54,10 +85,15 @@ const groupOf = (given: readonly Dump[], problems: DumpProblem[]): DumpGroup => 
           )
         },
       ),
-    sameSize,
+    ofRanks,
   )
+}
+
+/** The first file of each rank, in order of the ranks. */
+const byRank = (dumps: readonly Dump[], problems: DumpProblem[]): Map<number, Dump> => {
+  const refuse = refusing(problems)
   const ranks = new Map<number, Dump>()
-  for (const dump of [...sameShape].sort((a, b) => Number(a.info.rank) - Number(b.info.rank))) {
+  for (const dump of [...dumps].sort((a, b) => Number(a.info.rank) - Number(b.info.rank))) {
     const rank = Number(dump.info.rank)
     const before = ranks.get(rank)
     if (before === undefined) ranks.set(rank, dump)
@@ -67,19 +103,7 @@ const groupOf = (given: readonly Dump[], problems: DumpProblem[]): DumpGroup => 
         `is of rank ${rank} of step ${dump.info.step}, layer ${dump.info.layer}, as is ${before.reader.file}; that one is used`,
       )
   }
-  const { step = 0, layer = 0 } = given[0]?.info ?? {}
-  const dcpSize = sameSize[0]?.info.dcpSize ?? 1
-  if (ranks.size === 0 && reference !== undefined)
-    refuse(reference, 'is a reference of which no rank is given')
-  const missing = Array.from({ length: dcpSize }, (_, rank) => rank).filter((rank) => !ranks.has(rank))
-  if (missing.length > 0 && ranks.size > 0)
-    problems.push({
-      step,
-      layer,
-      rule: `lacks ${missing.length === 1 ? 'rank' : 'ranks'} ${missing.join(', ')} of ${dcpSize}`,
-      refused: false,
-    })
-  return { step, layer, dcpSize, ranks, missing, reference }
+  return ranks
 }
 
 /** Where a file has each size that ranks share. */

@@ -179,7 +179,7 @@ class Recorder:
         self._step = -1
         self._armed = 0
         self._said = set()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._call = None
         self._done_layers = set()
         self._dropped_layers = set()

@@ -134,6 +134,11 @@ describe('a dump', () => {
       { graph: '1', graph_batch: '8' },
     ],
     [
+      'lengths of padding in a graph',
+      { ...shapes({ out: [2, 8, 16] }), seq_lens_global: ints([9, 9, 1, 1]) },
+      { graph: '1' },
+    ],
+    [
       'query lengths that differ',
       { ...shapes({ out: [4, 8, 16] }), seq_lens_global: ints([9, 9]), query_start: ints([0, 1, 4]) },
       {},

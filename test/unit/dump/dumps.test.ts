@@ -96,8 +96,19 @@ describe('a group', () => {
 
   it('with files of another dcp size uses those of the usual one', async () => {
     expect(await said([named('odd', rank(0, { dcp_size: '3' })), rank(0), rank(1)])).toEqual({
-      problems: ['odd: is of dcp_size 3, other files of this step and layer are of 2 (rank0)'],
+      problems: ['odd: is of dcp_size 3, other files of step 3 are of 2 (rank0)'],
       used: [0, 1],
+    })
+    // Also in another layer of the step; another step may be of another engine.
+    const sources = [
+      rank(0),
+      rank(1),
+      named('layer', rank(0, { dcp_size: '1', layer: '9' })),
+      named('step', rank(0, { dcp_size: '1', step: '9' })),
+    ]
+    expect(await said(sources)).toEqual({
+      problems: ['layer: is of dcp_size 1, other files of step 3 are of 2 (rank0)'],
+      used: [0, 1, 0],
     })
   })
 

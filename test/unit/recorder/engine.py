@@ -76,7 +76,7 @@ def normal(seed, *shape, dtype, device):
 
 def table_of(rank, device):
     """Columns beyond what the rank needs hold pages of earlier steps, also such as are not there."""
-    table = torch.full((REQUESTS, 6), 1000, dtype=torch.int32)
+    table = torch.tensor([[POOL - 1, 1000]] * REQUESTS, dtype=torch.int32).repeat(1, 3)
     page = 3
     for b, length in enumerate(LENGTHS):
         columns = -(-length // (PAGE * RANKS))
@@ -160,7 +160,9 @@ def play_last(device, folder):
     recorder = recording.Recorder(folder, rank=0, dcp_size=1, steps="all")
     recorder.step()
     recorder.record(0, lse=torch.ones(1, 2, device=device))
-    while recorder.written == 0:
+    for _ in range(2000):
+        if recorder.written > 0:
+            break
         time.sleep(0.05)
     return dict(files=os.listdir(folder))
 
@@ -247,7 +249,8 @@ def play_types(device, folder):
     given = {name: digest(value) for name, value in values.items()}
     given["kv"] = digest(pool[1:3].contiguous())
     given["page_ids"] = digest(torch.tensor([1, 2], dtype=torch.int32))
-    return dict(given=given)
+    reordered = recording.rope_last(torch.arange(6, device=device), 2).tolist()
+    return dict(given=given, reordered=reordered)
 
 
 def play_graph(device, folder):

@@ -14,8 +14,21 @@ import { readDumps } from '../../../main/dump/dump-files.ts'
 // Importing torch alone takes seconds.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
-export const PYTHON = process.env.DCPSCOPE_PYTHON ?? 'python3'
+export const PYTHON = process.env.DCPSCOPE_TEST_PYTHON ?? 'python3'
 export type Device = 'cpu' | 'cuda'
+
+const skipped = (suite: string, reason: string): void => {
+  process.stderr.write(
+    `${suite.toUpperCase()} ARE SKIPPED: ${reason} (DCPSCOPE_TEST_PYTHON names another Python)\n`,
+  )
+}
+
+/** Why no Python can be run, or undefined; said loudly. */
+export const noPython = (suite: string): string | undefined => {
+  const reason = spawnSync(PYTHON, ['--version']).error?.message
+  if (reason !== undefined) skipped(suite, reason)
+  return reason
+}
 
 /** Prints why torch cannot be used on the device, nothing when it can. */
 const CHECK = `
@@ -34,9 +47,7 @@ export const noTorch = (suite: string, device: Device): string | undefined => {
   if (error === undefined && status !== 0) throw new Error(`${PYTHON} ended with ${status}: ${stderr}`)
   const reason = error?.message ?? stdout.trim()
   if (reason === '') return undefined
-  process.stderr.write(
-    `${suite.toUpperCase()} ARE SKIPPED: ${reason} (DCPSCOPE_PYTHON names another Python)\n`,
-  )
+  skipped(suite, reason)
   return reason
 }
 
@@ -155,11 +166,14 @@ const checkPartials = async ({ reader, info }: Dump, tolerance: number): Promise
   const ids = [...(await reader.values('page_ids'))]
   const table = await reader.values('block_table')
   const columns = reader.tensor('block_table').shape[1] ?? 0
+  const used = new Set<number>()
   for (const [request, length] of LENGTHS.entries()) {
     const own = localLength(length, Number(info.rank), { dcp: RANKS, interleave: 1 })
     const keys: Float64Array[] = []
     for (let local = 0; local < own; local++) {
-      const page = ids.indexOf(table[request * columns + Math.floor(local / PAGE)] ?? -1)
+      const id = table[request * columns + Math.floor(local / PAGE)] ?? -1
+      used.add(id)
+      const page = ids.indexOf(id)
       keys.push(await reader.tokens('kv', page * PAGE + (local % PAGE), 1))
     }
     for (const head of [0, HEADS - 1]) {
@@ -177,6 +191,7 @@ const checkPartials = async ({ reader, info }: Dump, tolerance: number): Promise
       expect(vectorError(recorded, out).relative).toBeLessThan(tolerance)
     }
   }
+  expect(new Set(ids)).toEqual(used)
 }
 
 const checkMerged = async ({ ranks }: DumpGroup, tolerance: number): Promise<void> => {
@@ -204,7 +219,7 @@ const checkMerged = async ({ ranks }: DumpGroup, tolerance: number): Promise<voi
 /** Every type of the format, bit for bit, from tensors that are not contiguous. */
 export const checkTypes = async (device: Device): Promise<void> => {
   const { answer, folder } = await play('types', device)
-  expect(answer.messages).toEqual([])
+  expect(answer).toMatchObject({ messages: [], reordered: [2, 3, 4, 5, 0, 1] })
   const { reader } = await onlyDump(folder)
   expect(await digests(reader)).toEqual(answer.given)
   expect([...reader.header.tensors.values()].map(({ name, dtype, shape }) => [name, dtype, shape])).toEqual([

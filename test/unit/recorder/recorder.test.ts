@@ -6,7 +6,7 @@ import { DTYPE_BYTES } from '../../../app/dump/safetensors.ts'
 import { DUMP_FORMAT, dumpFileName, OPTIONAL_METADATA, TENSORS } from '../../../app/dump/schema.ts'
 import { openTensorFile } from '../../../main/store/tensor-file.ts'
 import { dcpscope } from '../cli/dcpscope.ts'
-import { checkMerge, checkTypes, freshFolder, noTorch, onlyDump, play, python } from './play.ts'
+import { checkMerge, checkTypes, freshFolder, noPython, noTorch, onlyDump, play, python } from './play.ts'
 
 const SOURCE = fileURLToPath(new URL('../../../main/recorder/dcpscope_recorder.py', import.meta.url))
 
@@ -24,12 +24,14 @@ const withoutTorch = async (lines: readonly string[]): Promise<unknown> => {
   return python(['-B', '-c', [...begin, 'import dcpscope_recorder as recording', ...lines].join('\n')])
 }
 
+const withoutPython = noPython('the tests of the recorder without torch') !== undefined
+
 describe('dcpscope recorder', () => {
   it('prints the file as it is', async () => {
     expect((await dcpscope(['recorder'])).stdout).toBe(readFileSync(SOURCE, 'utf8'))
   })
 
-  it('knows the names and types of the format', async () => {
+  it.skipIf(withoutPython)('knows the names and types of the format', async () => {
     const names = await withoutTorch([
       'names = lambda s: sorted(s)',
       'print(json.dumps(dict(format=recording.FORMAT, metadata=names(recording.METADATA), ' +
@@ -46,7 +48,7 @@ describe('dcpscope recorder', () => {
   })
 })
 
-describe('the writer of the recorder, without torch', () => {
+describe.skipIf(withoutPython)('the writer of the recorder, without torch', () => {
   it('writes what the reader reads, under its name only when it is whole', async () => {
     const folder = freshFolder()
     const file = join(folder, dumpFileName(3, 0, 1))
