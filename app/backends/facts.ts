@@ -8,6 +8,8 @@ export interface Facts {
   readonly dcp: number
   readonly tp: number
   readonly comm: Transport
+  /** Every rank projects the queries of all heads, so that none are gathered. */
+  readonly replicateQ: boolean
   readonly interleave: number
   readonly page: number
   readonly kv: KvType
@@ -42,6 +44,7 @@ export const factsOf = (config: RunConfig, profile: Pick<Profile, 'kernels'>): F
     dcp: parallel.dcpSize,
     tp: parallel.tpSize,
     comm: parallel.comm,
+    replicateQ: parallel.replicateQ,
     interleave: parallel.interleave,
     page: cache.pageSize,
     kv: cache.kvDtype,

@@ -1,7 +1,7 @@
 import type { RunConfigInput } from '../run/config.ts'
 import type { Rule } from './guard.ts'
 import { holdsPage } from './guard.ts'
-import type { Pages, Profile } from './profile.ts'
+import type { Pages, Profile, Transport } from './profile.ts'
 
 /** Something that a configuration can ask of a back-end: what it changes of one that the back-end accepts. */
 export interface Feature {
@@ -72,6 +72,8 @@ const kernel =
 
 const sizes = (heads: number, tpSize: number, dcpSize: number): Feature['change'] =>
   all(set('model', { heads }), set('parallel', { tpSize, dcpSize }))
+
+const TRANSPORTS: readonly Transport[] = ['ag_rs', 'a2a', 'p2p']
 
 export const FEATURE_GROUPS: readonly FeatureGroup[] = [
   {
@@ -162,12 +164,24 @@ export const FEATURE_GROUPS: readonly FeatureGroup[] = [
   },
   {
     title: 'Transport',
-    features: (['ag_rs', 'a2a', 'p2p'] as const).map((comm) => ({
-      id: `comm-${comm}`,
-      title: comm,
-      rule: 'transport',
-      change: set('parallel', { comm }),
-    })),
+    features: [
+      ...TRANSPORTS.map(
+        (comm): Feature => ({
+          id: `comm-${comm}`,
+          title: comm,
+          rule: 'transport',
+          change: set('parallel', { comm }),
+        }),
+      ),
+      ...TRANSPORTS.slice(0, 2).map(
+        (comm): Feature => ({
+          id: `replicate-${comm}`,
+          title: `Replicated queries, ${comm}`,
+          rule: 'transport',
+          change: set('parallel', { comm, replicateQ: true }),
+        }),
+      ),
+    ],
   },
   {
     title: 'Heads',

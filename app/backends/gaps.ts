@@ -41,8 +41,8 @@ export const engineGaps = (config: RunConfig): EngineGap[] => {
   )
   gap(restartsAfterPrompt === true, `${profile.name}, which deals generated tokens out anew,`)
   gap(
-    config.engine.graph && padRowLength === 1,
-    `a graph of ${profile.name}, whose padding rows have the length 1,`,
+    config.engine.graph && padRowLength !== 0,
+    `a graph of ${profile.name}, whose padding rows are not empty,`,
     'engine.graph',
   )
   for (const { guard } of guardsFor(profile, config))

@@ -199,6 +199,18 @@ export const autotune: Guard = {
 
 export const isDspark = ({ draft }: Facts): boolean => draft !== undefined && /dspark/i.test(draft)
 
+/** SGLang: replicated queries came with the transports that need no gather. */
+export const replicateWithA2a: Guard = {
+  rule: 'transport',
+  verdict: 'refused',
+  path: 'parallel.replicateQ',
+  applies: ({ dcp, replicateQ, comm }) => replicateQ && (dcp === 1 || comm === 'ag_rs'),
+  reason: 'replicated query projections go with DCP and a2a only',
+  found: ({ dcp, comm }) => (dcp === 1 ? 'no DCP' : `transport ${comm}`),
+  source: 'sgl-project/sglang#21637',
+  instead: 'set parallel.comm to a2a, or parallel.replicateQ to false',
+}
+
 /** SGLang: of speculative decoding under DCP only DSpark is let through, and only on some back-ends. */
 export const dsparkOnly: readonly Guard[] = [
   {

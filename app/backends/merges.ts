@@ -12,13 +12,14 @@ export const SGLANG_MERGE: MergeSemantics = {
   source: 'sgl-project/sglang#21637',
 }
 
-/** vLLM since 2026-07; before, a payload of weight 0 was multiplied as well. */
+/** vLLM since 2026-07. */
 export const VLLM_MERGE: MergeSemantics = {
   base: 'a flag of the implementation class',
   wire: { ag_rs: 'out', a2a: 'out' },
   zeroWeight: 'dropped',
+  zeroWeightBefore: 'before 2026-07 multiplied, so that NaN stayed NaN',
   allEmpty: { ag_rs: '(0, -inf)', a2a: '(0, -inf)' },
-  source: 'vllm-project/vllm#47079',
+  source: 'vllm-project/vllm#46076',
 }
 
 export const HELIX_MERGE: MergeSemantics = {

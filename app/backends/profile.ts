@@ -44,6 +44,8 @@ export interface MergeSemantics {
   readonly wire: Partial<Readonly<Record<Transport, 'out' | 'fp32'>>>
   /** What happens to the payload of a row whose weight is 0. */
   readonly zeroWeight: 'dropped' | 'multiplied' | 'unverified'
+  /** What older versions did with it. */
+  readonly zeroWeightBefore?: string
   /** Merged row where no rank has keys. */
   readonly allEmpty: Partial<Readonly<Record<Transport, string>>>
   readonly source: string
@@ -54,7 +56,9 @@ export interface Semantics {
   readonly attention: 'mla' | 'gqa' | 'sparse mla'
   readonly lse: LseSemantics
   readonly emptyRow: EmptyRow
-  /** What makes rows without keys neutral before the merge. */
+  /** What makes rows without keys neutral: the kernel, a step between kernel and merge, or the merge. */
+  readonly neutralisedBy: 'kernel' | 'step' | 'merge' | 'nothing'
+  /** The same in words. */
   readonly neutralised: string
   readonly queryRows: QueryRows
   /** Interleave: 1 alone, any that divides the page, or the page itself. */
@@ -65,12 +69,12 @@ export interface Semantics {
   readonly transports: readonly Transport[]
   /** Head counts that the kernel's heads are padded to; empty where they are not. */
   readonly headPadding: readonly number[]
-  /** Counters of split KV are sized by gathered heads, localHeads * dcpSize; undefined where the kernel is handed none. */
-  readonly splitCounters?: 'gathered'
+  /** Counters of split KV that the kernel is handed: sized by gathered heads (localHeads * dcpSize), or none; undefined where nobody has said. */
+  readonly splitCounters?: 'gathered' | 'none'
   /** Generated tokens are dealt out anew from rank 0 on, instead of going on where the prompt ended. */
   readonly restartsAfterPrompt?: true
-  /** Length of rows that only pad the batch of a CUDA graph, tokens. */
-  readonly padRowLength: 0 | 1
+  /** Length of rows that only pad the batch of a CUDA graph, tokens; undefined where nobody has said. */
+  readonly padRowLength?: 0 | 1
   readonly merge: MergeSemantics
 }
 

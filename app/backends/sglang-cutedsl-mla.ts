@@ -8,6 +8,7 @@ import {
   kvType,
   mlaOnly,
   pageSize,
+  replicateWithA2a,
   transport,
 } from './guard.ts'
 import { SGLANG_MERGE } from './merges.ts'
@@ -49,6 +50,7 @@ const guards: readonly Guard[] = [
   pageSize(PAGES, KERNEL),
   kvType(['bf16', 'fp8'], 'sgl-project/sglang#24737'),
   transport(['ag_rs', 'a2a'], 'sgl-project/sglang#21637'),
+  replicateWithA2a,
   mlaOnly(KERNEL),
   causalOnly(KERNEL, 'under DCP the kernel needs a causal bound, so a block without one cannot be computed'),
   arch(['sm100'], 'sgl-project/sglang#24737'),
@@ -67,6 +69,7 @@ export const sglangCutedslMla: Profile = {
     lse: { base: 'e', verified: true, dtype: 'fp32', layout: '[B,q,H]' },
     // With DCP arguments; without them, which is without DCP, it is +inf, and no row is empty.
     emptyRow: 'neutral',
+    neutralisedBy: 'kernel',
     neutralised: 'by the kernel itself, with DCP arguments',
     queryRows: 'bound',
     interleave: 'one',
@@ -75,6 +78,7 @@ export const sglangCutedslMla: Profile = {
     archs: ['sm100'],
     transports: ['ag_rs', 'a2a'],
     headPadding: [],
+    splitCounters: 'none',
     padRowLength: 1,
     merge: SGLANG_MERGE,
   },

@@ -8,6 +8,7 @@ import {
   kvType,
   lseNeeded,
   mlaOnly,
+  replicateWithA2a,
   transport,
 } from './guard.ts'
 import { SGLANG_MERGE } from './merges.ts'
@@ -36,6 +37,7 @@ const guards: readonly Guard[] = [
   ),
   kvType(['fp8'], 'sgl-project/sglang#28201'),
   transport(['ag_rs', 'a2a'], 'sgl-project/sglang#21637'),
+  replicateWithA2a,
   lseNeeded(DCP),
   mlaOnly(DCP),
   arch(['sm100'], DCP),
@@ -53,6 +55,7 @@ export const sglangTokenspeedMla: Profile = {
     attention: 'mla',
     lse: { base: '2', verified: false, dtype: 'fp32', layout: '[T,H]' },
     emptyRow: 'unwritten',
+    neutralisedBy: 'step',
     neutralised: 'set to (0, -inf) by a kernel before the merge',
     queryRows: 'bound',
     interleave: 'one',

@@ -1,4 +1,14 @@
-import { arch, autotune, type Guard, holdsPage, interleaveOne, kvType, mlaOnly, transport } from './guard.ts'
+import {
+  arch,
+  autotune,
+  type Guard,
+  holdsPage,
+  interleaveOne,
+  kvType,
+  mlaOnly,
+  replicateWithA2a,
+  transport,
+} from './guard.ts'
 import { SGLANG_MERGE } from './merges.ts'
 import type { Profile } from './profile.ts'
 
@@ -92,6 +102,7 @@ const guards: readonly Guard[] = [
   },
   interleaveOne(DCP, 'tokens go to the ranks one by one: owner is position mod dcp size'),
   transport(['ag_rs', 'a2a'], 'sgl-project/sglang#21637'),
+  replicateWithA2a,
   kvType(['bf16', 'fp8'], DCP),
   mlaOnly(DCP),
   arch(['sm100'], 'flashinfer-ai/flashinfer#1466'),
@@ -108,6 +119,7 @@ export const sglangTrtllmMla: Profile = {
     attention: 'mla',
     lse: { base: '2', verified: true, dtype: 'fp32', layout: '[T,H]' },
     emptyRow: 'unwritten',
+    neutralisedBy: 'step',
     neutralised: 'set to (0, -inf) by a kernel before the merge',
     queryRows: 'single',
     interleave: 'one',

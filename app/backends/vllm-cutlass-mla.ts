@@ -36,6 +36,7 @@ export const vllmCutlassMla: Profile = {
     attention: 'mla',
     lse: { base: 'e', verified: true, dtype: 'fp32', layout: '[B,pad]' },
     emptyRow: 'plusInf',
+    neutralisedBy: 'merge',
     neutralised: '+inf counts as -inf in the merge, which drops rows of weight 0',
     queryRows: 'single',
     interleave: 'any',

@@ -40,6 +40,7 @@ export const vllmFlashAttnMla: Profile = {
     attention: 'mla',
     lse: { base: 'e', verified: true, dtype: 'fp32', layout: '[H,B]' },
     emptyRow: 'neutral',
+    neutralisedBy: 'kernel',
     neutralised: 'by the kernel itself: lse -inf',
     queryRows: 'bound',
     interleave: 'any',

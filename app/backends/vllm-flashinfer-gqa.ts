@@ -80,6 +80,7 @@ export const vllmFlashinferGqa: Profile = {
     attention: 'gqa',
     lse: { base: '2', verified: true, dtype: 'fp32', layout: '[T,H]' },
     emptyRow: 'unwritten',
+    neutralisedBy: 'merge',
     neutralised: 'not defined by the kernel; the merge drops rows of weight 0',
     queryRows: 'bound',
     interleave: 'any',

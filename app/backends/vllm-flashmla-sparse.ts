@@ -101,6 +101,7 @@ export const vllmFlashmlaSparse: Profile = {
     lse: { base: 'e', verified: true, dtype: 'fp32', layout: '[1,H,T]' },
     // Undefined where all ids of a row are -1.
     emptyRow: 'unwritten',
+    neutralisedBy: 'step',
     neutralised:
       'rows whose ids are all -1 are set to (0, -inf); out is made contiguous before the reduce-scatter',
     queryRows: 'bound',

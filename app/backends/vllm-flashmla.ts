@@ -40,6 +40,7 @@ export const vllmFlashmla: Profile = {
     attention: 'mla',
     lse: { base: 'e', verified: true, dtype: 'fp32', layout: '[B,H,q]' },
     emptyRow: 'plusInf',
+    neutralisedBy: 'merge',
     neutralised: '+inf counts as -inf in the merge, which drops rows of weight 0',
     queryRows: 'single',
     interleave: 'any',

@@ -74,6 +74,7 @@ export const vllmTokenspeedMla: Profile = {
     attention: 'mla',
     lse: { base: '2', verified: true, dtype: 'fp32', layout: '[B*q,H]' },
     emptyRow: 'unwritten',
+    neutralisedBy: 'step',
     neutralised: 'lse masked to -inf before the gather; the merge drops the payload',
     queryRows: 'bound',
     interleave: 'one',

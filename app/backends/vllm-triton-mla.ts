@@ -29,6 +29,7 @@ export const vllmTritonMla: Profile = {
     // In bf16 an lse of magnitude 8 to 16 is off by up to 2^-5, which is 3.2% of a weight.
     lse: { base: 'e', verified: true, dtype: 'query', layout: '[T,H]' },
     emptyRow: 'nan',
+    neutralisedBy: 'merge',
     neutralised: 'lse is -inf; the merge drops the payload, which is NaN',
     queryRows: 'single',
     interleave: 'any',

@@ -35,6 +35,24 @@ const byTransport = (values: Partial<Readonly<Record<Transport, string>>>): stri
     : all.map(([comm, value]) => `${comm} ${value}`).join(', ')
 }
 
+const COUNTERS = {
+  gathered: ['H', 'sized by gathered heads, local heads times dcp size'],
+  none: ['none', 'the kernel is handed none'],
+  unknown: ['?', 'not known'],
+} as const
+
+const PAD_ROWS = {
+  0: 'length 0: empty on every rank',
+  1: 'length 1: rank 0 has its one key, all others are empty',
+  unknown: 'not known',
+} as const
+
+const ZERO_WEIGHT: Readonly<Record<MergeSemantics['zeroWeight'], string>> = {
+  dropped: 'dropped',
+  multiplied: 'multiplied, so that NaN stays NaN',
+  unverified: 'unverified',
+}
+
 const wireText = ({ wire }: MergeSemantics): string => byTransport(wire) || 'as configured'
 
 const pagesShort = ({ semantics: { pages } }: Profile): string =>
@@ -97,8 +115,8 @@ export const SEMANTIC_ROWS: readonly SemanticRow[] = [
   },
   {
     id: 'neutralised',
-    title: 'Made neutral',
-    short: ({ semantics }) => (semantics.merge.zeroWeight === 'dropped' ? 'merge' : 'before'),
+    title: 'Made neutral by',
+    short: ({ semantics }) => (semantics.neutralisedBy === 'nothing' ? 'no' : semantics.neutralisedBy),
     long: ({ semantics }) => semantics.neutralised,
   },
   {
@@ -164,17 +182,15 @@ export const SEMANTIC_ROWS: readonly SemanticRow[] = [
     short: ({ semantics: { merge } }) =>
       ({ dropped: 'drop', multiplied: '0·x', unverified: '?' })[merge.zeroWeight],
     long: ({ semantics: { merge } }) =>
-      ({
-        dropped: 'dropped',
-        multiplied: 'multiplied, so that NaN stays NaN',
-        unverified: 'unverified',
-      })[merge.zeroWeight],
+      `${ZERO_WEIGHT[merge.zeroWeight]}${merge.zeroWeightBefore === undefined ? '' : `; ${merge.zeroWeightBefore}`}`,
   },
   {
     id: 'all-empty',
     title: 'All ranks empty',
-    short: ({ semantics: { merge } }) =>
-      ({ dropped: '-inf', multiplied: 'NaN', unverified: '?' })[merge.zeroWeight],
+    short: ({ semantics: { merge } }) => {
+      const values = Object.values(merge.allEmpty)
+      return values.includes('NaN') ? 'NaN' : values.includes('unverified') ? '?' : '-inf'
+    },
     long: ({ semantics: { merge } }) => byTransport(merge.allEmpty),
   },
   {
@@ -187,21 +203,20 @@ export const SEMANTIC_ROWS: readonly SemanticRow[] = [
   {
     id: 'split-counters',
     title: 'Split-KV counters',
-    short: ({ semantics }) => (semantics.splitCounters === undefined ? 'none' : 'H'),
-    long: ({ semantics }) =>
-      semantics.splitCounters === undefined
-        ? 'the kernel is handed none'
-        : 'sized by gathered heads, local heads times dcp size',
+    short: ({ semantics: { splitCounters } }) => COUNTERS[splitCounters ?? 'unknown'][0],
+    long: ({ semantics: { splitCounters } }) => COUNTERS[splitCounters ?? 'unknown'][1],
   },
   {
     id: 'pad-row',
     title: 'Padding row',
-    short: ({ semantics }) => `${semantics.padRowLength}`,
-    long: ({ semantics: { padRowLength } }) =>
-      padRowLength === 1
-        ? 'length 1: rank 0 has its one key, all others are empty'
-        : 'length 0: empty on every rank',
+    short: ({ semantics: { padRowLength } }) => `${padRowLength ?? '?'}`,
+    long: ({ semantics: { padRowLength } }) => PAD_ROWS[padRowLength ?? 'unknown'],
   },
+]
+
+/** Where the facts of a profile and of its merge were read. */
+export const sourcesOf = ({ sources, semantics }: Profile): readonly string[] => [
+  ...new Set([...sources, semantics.merge.source]),
 ]
 
 export const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {

@@ -107,6 +107,7 @@ test('the form gets the semantics of its back-end, and says what that replaces',
   await expect(page.getByTestId('form-issues')).toContainText('sglang-trtllm-mla refuses this (q-len)')
   await page.getByTestId('backend-notes').getByRole('button').click()
   await expect(page.getByTestId('cell-form-sglang-trtllm-mla')).toHaveAttribute('data-verdict', 'refused')
+  await expect(picked(page)).toHaveAttribute('data-testid', 'cell-form-sglang-trtllm-mla')
   await expect(page.getByTestId('cell-form-vllm-triton-mla')).toHaveAttribute('data-verdict', 'fallback')
 })
 
@@ -118,13 +119,18 @@ test('nothing is cut off in either theme and size', async ({ desk: { app, page }
     for (const theme of ['dark', 'light']) {
       await chooseTheme(page, theme)
       const cut = await page
-        .locator('.matrix-scroll, .matrix-head span, .matrix-fact, .backends-toolbar')
+        .locator('.matrix-scroll, .matrix-cell, .matrix-head, .backends-toolbar')
         .evaluateAll((all) =>
-          all.filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.textContent ?? ''),
+          all
+            .filter(
+              (one) =>
+                one.scrollWidth > one.clientWidth + 1 ||
+                (!one.classList.contains('matrix-scroll') && one.scrollHeight > one.clientHeight + 1),
+            )
+            .map((one) => `${one.className} ${one.textContent ?? ''}`),
         )
       expect(cut, `${width} ${theme}`).toEqual([])
       await expect(picked(page)).toBeInViewport()
-      await page.screenshot({ path: `test-results/backends-${theme}-${width}.png` })
     }
   }
 })

@@ -2,11 +2,12 @@ import '../../controls/controls.css'
 import './backends.css'
 import { useMemo, useRef } from 'react'
 import { parseRunConfig } from '../../../app/run/parse.ts'
+import { useBackendPick } from '../../state/backend-pick.ts'
 import { useRunForm } from '../../state/form.ts'
 import { tell } from '../../state/messages.ts'
 import { useView } from '../../state/view.ts'
 import { useLook } from './look.ts'
-import { Matrix, type Pick } from './Matrix.tsx'
+import { Matrix } from './Matrix.tsx'
 import { linesOf, type Picked, pickedOf, shownOf } from './model.ts'
 import { Summary } from './Summary.tsx'
 import { Toolbar } from './Toolbar.tsx'
@@ -15,17 +16,15 @@ import { useBackendsInspector } from './use-inspector.ts'
 
 const configOf = ({ cell }: Picked) => (cell?.kind === 'verdict' ? cell.config : null)
 
-/** The same function at every drawing, so that only cells that change are drawn. */
-const pick: Pick = (row, backend) => useLook.getState().change({ row, backend })
-
 /** Every back-end against every feature, and against the configuration of Run. */
 export const BackendsView = () => {
-  const { words, wanted, framework, row, backend } = useLook()
+  const { words, wanted, framework } = useLook()
+  const { row, backend, pick } = useBackendPick()
   const config = useRunForm((s) => s.config)
   const filter = useRef<HTMLInputElement>(null)
   const groups = useMemo(() => linesOf(config), [config])
   const shown = useMemo(
-    () => shownOf(groups, { words, wanted, framework, row: null, backend: null }),
+    () => shownOf(groups, { words, wanted, framework }),
     [groups, words, wanted, framework],
   )
   const picked = useMemo(() => pickedOf(shown, { row, backend }), [shown, row, backend])

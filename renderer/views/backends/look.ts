@@ -9,9 +9,6 @@ export interface Look {
   readonly words: string
   readonly wanted: Wanted
   readonly framework: Framework | 'all'
-  /** Picked row and back-end; with one of them alone a whole row or column. */
-  readonly row: string | null
-  readonly backend: string | null
 }
 
 interface LookStore extends Look {
@@ -23,7 +20,5 @@ export const useLook = create<LookStore>((set) => ({
   words: '',
   wanted: 'all',
   framework: 'all',
-  row: null,
-  backend: null,
   change: (parts) => set(parts),
 }))

@@ -5,6 +5,7 @@ import { capabilityMatrix, checkAll, type MatrixGroup } from '../../../app/backe
 import type { Profile } from '../../../app/backends/profile.ts'
 import { SEMANTIC_ROWS } from '../../../app/backends/words.ts'
 import type { RunConfig, RunConfigInput } from '../../../app/run/config.ts'
+import { FORM_LINE } from '../../state/backend-pick.ts'
 import type { Look } from './look.ts'
 
 /** A verdict with its reasons, a fact in words, or nothing where a back-end has nothing of the kind. */
@@ -26,9 +27,6 @@ export interface LineGroup {
   readonly title: string
   readonly lines: readonly Line[]
 }
-
-/** Id of the line that judges what the form of Run says. */
-export const FORM_LINE = 'form'
 
 const NOT_OFFERED: Cell = { kind: 'none', why: 'this back-end has no such choice' }
 const NOT_VALID: Cell = { kind: 'none', why: 'the configuration of Run has fields to correct' }
@@ -136,6 +134,12 @@ export const shownOf = (groups: readonly LineGroup[], { words, wanted, framework
   }
 }
 
+/** A line and a back-end, or one of them alone. */
+export interface Place {
+  readonly row: string | null
+  readonly backend: string | null
+}
+
 export interface Picked {
   readonly line: Line | null
   readonly column: Profile | null
@@ -143,10 +147,7 @@ export interface Picked {
 }
 
 /** What is picked of what is shown. */
-export const pickedOf = (
-  { columns, groups }: Shown,
-  { row, backend }: Pick<Look, 'row' | 'backend'>,
-): Picked => {
+export const pickedOf = ({ columns, groups }: Shown, { row, backend }: Place): Picked => {
   const line = groups.flatMap(({ lines }) => lines).find(({ id }) => id === row) ?? null
   const column = columns.find(({ name }) => name === backend) ?? null
   const cell = line === null || column === null ? null : (line.cells[columns.indexOf(column)] ?? null)
@@ -159,9 +160,9 @@ const moved = (length: number, from: number, by: number): number =>
 /** The cell `lines` down and `columns` to the right of the picked one; the first press picks the first cell. */
 export const cellAt = (
   shown: Shown,
-  { row, backend }: Pick<Look, 'row' | 'backend'>,
+  { row, backend }: Place,
   by: { readonly lines: number; readonly columns: number },
-): Pick<Look, 'row' | 'backend'> => {
+): Place => {
   const ids = shown.groups.flatMap(({ lines }) => lines.map(({ id }) => id))
   const names = shown.columns.map(({ name }) => name)
   return {

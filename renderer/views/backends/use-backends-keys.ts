@@ -1,5 +1,5 @@
 import { useViewKeys } from '../../controls/use-view-keys.ts'
-import { useLook } from './look.ts'
+import { useBackendPick } from '../../state/backend-pick.ts'
 import { cellAt, type Shown } from './model.ts'
 
 const ARROWS: Readonly<Record<string, readonly [lines: number, columns: number]>> = {
@@ -23,13 +23,14 @@ interface Keys {
 /** Moves through the matrix by keys; see shell/view-keys.ts. */
 export const useBackendsKeys = ({ shown, focusFilter, copy, take }: Keys): void =>
   useViewKeys((event) => {
-    const look = useLook.getState()
+    const { row, backend, pick } = useBackendPick.getState()
     const arrow = ARROWS[event.code]
     if (arrow !== undefined) {
-      look.change(cellAt(shown, look, { lines: arrow[0], columns: arrow[1] }))
+      const next = cellAt(shown, { row, backend }, { lines: arrow[0], columns: arrow[1] })
+      pick(next.row, next.backend)
       return true
     }
-    const picked = look.row !== null || look.backend !== null
+    const picked = row !== null || backend !== null
     switch (event.code) {
       case 'Slash':
         if (event.shiftKey) return false
@@ -42,7 +43,7 @@ export const useBackendsKeys = ({ shown, focusFilter, copy, take }: Keys): void 
         take()
         return true
       case 'Escape':
-        if (picked) look.change({ row: null, backend: null })
+        if (picked) pick(null, null)
         return picked
       default:
         return false

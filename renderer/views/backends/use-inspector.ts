@@ -1,6 +1,6 @@
 import type { Reason } from '../../../app/backends/check.ts'
 import type { Profile } from '../../../app/backends/profile.ts'
-import { SEMANTIC_ROWS } from '../../../app/backends/words.ts'
+import { SEMANTIC_ROWS, sourcesOf } from '../../../app/backends/words.ts'
 import type { RunConfigInput } from '../../../app/run/config.ts'
 import { issueText, parseRunConfig } from '../../../app/run/parse.ts'
 import { engineIssues } from '../../../app/run/support.ts'
@@ -13,8 +13,8 @@ const address = (source: string): string => {
   return number === undefined ? source : `https://github.com/${repository}/issues/${number}`
 }
 
-const sourceRow = (source: string, label = 'source'): InspectorRow => ({
-  label,
+const sourceRow = (source: string): InspectorRow => ({
+  label: 'source',
   value: source,
   copy: address(source),
 })
@@ -66,7 +66,7 @@ const profileRows = (profile: Profile): InspectorRow[] => [
   { label: 'back-end', value: profile.name, note: profile.title },
   ...(profile.kernels.length > 1 ? [{ label: 'kernels', value: profile.kernels.join(', ') }] : []),
   ...SEMANTIC_ROWS.map((row) => ({ label: row.title, value: row.long(profile) })),
-  ...profile.sources.map((source, i) => sourceRow(source, i === 0 ? 'sources' : '')),
+  ...sourcesOf(profile).map((source) => sourceRow(source)),
 ]
 
 /** Everything about the picked cell, or about the picked back-end or line as a whole. */
@@ -76,7 +76,7 @@ export const inspectorRows = ({ line, column, cell }: Picked, shown: Shown): Ins
       { label: 'back-end', value: column.name, note: column.title },
       { label: 'asked for', value: line.title },
       ...cellRows(cell),
-      ...(cell.kind === 'fact' ? column.sources.map((source) => sourceRow(source)) : []),
+      ...(cell.kind === 'fact' ? sourcesOf(column).map((source) => sourceRow(source)) : []),
     ]
   if (column !== null) return profileRows(column)
   if (line !== null)

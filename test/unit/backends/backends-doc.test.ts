@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { RULES } from '../../../app/backends/guard.ts'
 import { PROFILES } from '../../../app/backends/index.ts'
 import type { Profile } from '../../../app/backends/profile.ts'
-import { SEMANTIC_ROWS, VERDICT_WORDS } from '../../../app/backends/words.ts'
+import { SEMANTIC_ROWS, sourcesOf, VERDICT_WORDS } from '../../../app/backends/words.ts'
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
@@ -27,7 +27,7 @@ const guardRows = ({ guards }: Profile): string[][] =>
 const section = (profile: Profile): string =>
   [
     `## ${profile.name}`,
-    `${profile.title}. Sources: ${profile.sources.map(sourceText).join(', ')}.${
+    `${profile.title}. Sources: ${sourcesOf(profile).map(sourceText).join(', ')}.${
       profile.kernels.length > 1 ? ` Kernels (\`serving.kernel\`): ${profile.kernels.join(', ')}.` : ''
     }`,
     table(

@@ -85,6 +85,10 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     ['vllm-flashmla', { parallel: { comm: 'a2a' } }, null],
     ['trtllm-helix', { parallel: { comm: 'ag_rs' } }, 'refused'],
     ['native', { parallel: { comm: 'p2p' } }, null],
+    ['sglang-trtllm-mla', { parallel: { replicateQ: true } }, 'refused'],
+    ['sglang-trtllm-mla', { parallel: { replicateQ: true, comm: 'a2a' } }, null],
+    ['sglang-cutedsl-mla', { parallel: { replicateQ: true, comm: 'a2a', dcpSize: 1 } }, 'refused'],
+    ['vllm-flashmla', { parallel: { replicateQ: true } }, null],
   ],
   'head-envelope': [
     // 16 and 64 heads pad to 64; 16 and 128 to 64 and 128.

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { merged } from '../../../app/run/parse.ts'
 import { configFile, dcpscope, freshFolder, manifestOf } from './dcpscope.ts'
 
 const check = async (config: unknown, more: readonly string[] = []) => {
@@ -113,6 +114,40 @@ describe('dcpscope check', () => {
 })
 
 describe('dcpscope run with a back-end', () => {
+  const small = (over: object) =>
+    merged(
+      {
+        model: { preset: 'tiny' },
+        cache: { pageSize: 64, kvDtype: 'bf16' },
+        workload: { steps: 2, warmup: 0, requests: [{ contextLen: 300 }, { contextLen: 1 }] },
+        check: { rows: 'all' },
+        engine: { device: 'cpu' },
+      },
+      over,
+    )
+
+  it.each([
+    ['native', {}],
+    ['sglang-trtllm-mla', { cache: { kvDtype: 'fp8' } }],
+    ['sglang-trtllm-mla', { parallel: { comm: 'a2a' } }],
+    ['sglang-cutedsl-mla', { workload: { qLen: 4 } }],
+    ['vllm-tokenspeed-mla', { workload: { qLen: 4 }, cache: { kvDtype: 'fp8' } }],
+    ['vllm-flashinfer-mla', { workload: { qLen: 3 }, parallel: { comm: 'a2a' } }],
+    ['vllm-flashinfer-mla-legacy', { workload: { qLen: 3 }, parallel: { interleave: 16 } }],
+    ['vllm-flashmla', { parallel: { interleave: 64 } }],
+    ['vllm-cutlass-mla', { model: { heads: 128 }, parallel: { interleave: 2 }, cache: { pageSize: 128 } }],
+  ])('%s with %j agrees with the unsharded reference', async (backend, over) => {
+    const config = merged(small(over), { serving: { backend } })
+    const out = `${freshFolder()}/run.dcp`
+    const { code, stdout, stderr } = await dcpscope(['run', configFile(config), '--out', out, '--json'])
+    expect([code, stderr]).toEqual([0, ''])
+    const { check: made, backend: named } = JSON.parse(stdout)
+    expect(named).toBe(backend)
+    expect(made).toMatchObject({ ok: true, nanRows: 0 })
+    expect(made.checkedRows).toBeGreaterThan(0)
+    expect(made.emptyRows).toBeGreaterThan(0)
+  })
+
   it('computes with its semantics and keeps them in the bundle', async () => {
     const out = `${freshFolder()}/run.dcp`
     const config = configFile({

@@ -1,19 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { BACKEND_NAMES, PROFILES } from '../../../app/backends/index.ts'
 import { SEMANTIC_ROWS } from '../../../app/backends/words.ts'
+import { FORM_LINE } from '../../../renderer/state/backend-pick.ts'
 import { presetDraft } from '../../../renderer/state/form.ts'
 import type { Look } from '../../../renderer/views/backends/look.ts'
-import {
-  cellAt,
-  FORM_LINE,
-  linesOf,
-  pickedOf,
-  shownOf,
-  tableText,
-} from '../../../renderer/views/backends/model.ts'
+import { cellAt, linesOf, pickedOf, shownOf, tableText } from '../../../renderer/views/backends/model.ts'
 import { inspectorRows } from '../../../renderer/views/backends/use-inspector.ts'
 
-const LOOK: Look = { words: '', wanted: 'all', framework: 'all', row: null, backend: null }
+const LOOK: Look = { words: '', wanted: 'all', framework: 'all' }
+const NOWHERE = { row: null, backend: null }
 const groups = linesOf(presetDraft('tiny'))
 const shown = (parts: Partial<Look> = {}) => shownOf(groups, { ...LOOK, ...parts })
 const idsOf = ({ groups: left }: ReturnType<typeof shown>) =>
@@ -73,7 +68,10 @@ describe('what is shown of the matrix', () => {
 describe('the picked cell', () => {
   test('moves within what is shown and stops at its edges', () => {
     const all = shown()
-    expect(cellAt(all, LOOK, { lines: 1, columns: 0 })).toEqual({ row: FORM_LINE, backend: BACKEND_NAMES[0] })
+    expect(cellAt(all, NOWHERE, { lines: 1, columns: 0 })).toEqual({
+      row: FORM_LINE,
+      backend: BACKEND_NAMES[0],
+    })
     const at = { row: 'decode', backend: BACKEND_NAMES[1] ?? '' }
     expect(cellAt(all, at, { lines: 0, columns: -1 })).toEqual({ row: 'decode', backend: BACKEND_NAMES[0] })
     expect(cellAt(all, at, { lines: 0, columns: 1000 }).backend).toBe(BACKEND_NAMES.at(-1))
@@ -107,7 +105,7 @@ describe('the picked cell', () => {
     })
     expect(rowsFor('comm-a2a', null)).toMatchObject({ 'vllm-flashmla-sparse': 'refused (transport)' })
     expect(rowsFor('pages', 'vllm-cutlass-mla')).toMatchObject({ value: '128 tokens' })
-    expect(inspectorRows(pickedOf(shown(), LOOK), shown())).toBeNull()
+    expect(inspectorRows(pickedOf(shown(), NOWHERE), shown())).toBeNull()
   })
 
   test('is gone when a filter hides it', () => {
