@@ -1,4 +1,4 @@
-import { duplicateKey } from './json-keys.ts'
+import { headerProblem } from './header-scan.ts'
 import {
   DTYPE_BYTES,
   type Dtype,
@@ -12,9 +12,6 @@ import {
   type TensorHeader,
   tensorBytes,
 } from './safetensors.ts'
-
-/** Dimensions that a tensor may have: more than any needs. */
-const MAX_DIMENSIONS = 16
 
 /** Bytes of JSON that follow the first 8 bytes. Throws DumpError. */
 export const headerLength = (prefix: Uint8Array, fileBytes: number, file: string): number => {
@@ -55,6 +52,8 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const parsedObject = (json: string, file: string): Record<string, unknown> => {
+  const problem = headerProblem(json)
+  if (problem !== undefined) throw new DumpError(file, undefined, problem)
   let value: unknown
   try {
     value = JSON.parse(json)
@@ -62,8 +61,6 @@ const parsedObject = (json: string, file: string): Record<string, unknown> => {
     throw new DumpError(file, undefined, 'has a header that is not JSON')
   }
   if (!isRecord(value)) throw new DumpError(file, undefined, 'has a header that is not a JSON object')
-  const twice = duplicateKey(json)
-  if (twice !== undefined) throw new DumpError(file, undefined, `has ${shown(twice)} twice in its header`)
   return value
 }
 
@@ -101,8 +98,7 @@ const tensorEntry = (
     return refuse(
       `${typeof dtype === 'string' ? `has the unknown type ${shown(dtype)}` : 'has a type that is not text'}; known are ${Object.keys(DTYPE_BYTES).join(', ')}`,
     )
-  if (!Array.isArray(shape) || shape.length > MAX_DIMENSIONS || !shape.every(isSize))
-    return refuse(`shape must be a list of at most ${MAX_DIMENSIONS} sizes`)
+  if (!Array.isArray(shape) || !shape.every(isSize)) return refuse('shape must be a list of sizes')
   if (!Array.isArray(offsets) || offsets.length !== 2 || !offsets.every(isSize))
     return refuse('data_offsets must be two positions')
   const [begin = 0, end = 0] = offsets

@@ -1,3 +1,4 @@
+import { profileNamed } from '../../app/backends/index.ts'
 import { encodeHeader } from '../../app/dump/safetensors.ts'
 import { DUMP_FORMAT } from '../../app/dump/schema.ts'
 import { MESSAGE_BYTES } from '../../app/protocol/engine.ts'
@@ -37,7 +38,7 @@ const captureFile = ({ step, layer, rank }: NativeCapture): string =>
 
 /** Header of the dump format; the reference says so in place of a rank. */
 const captureMetadata = (config: RunConfig, capture: NativeCapture): Record<string, string> => {
-  const { model, parallel, cache, workload, engine } = config
+  const { model, parallel, cache, workload, engine, serving } = config
   const longest = Math.max(...contextLens(config))
   const metadata = {
     format: DUMP_FORMAT,
@@ -56,7 +57,9 @@ const captureMetadata = (config: RunConfig, capture: NativeCapture): Record<stri
     comm: parallel.comm,
     kv_layout: cache.kvDtype,
     max_len: longest + (workload.steps - 1) * acceptedPerStep(config) + workload.qLen,
+    backend: profileNamed(serving.backend).name,
     engine: `dcpscope ${VERSION}`,
+    ...(engine.graph ? { graph: 1 } : {}),
   }
   return Object.fromEntries(Object.entries(metadata).map(([key, value]) => [key, String(value)]))
 }

@@ -180,7 +180,14 @@ describe('dcpscope dump-info', () => {
     expect(groups[0].ranks[2]).toMatchObject({
       rank: 2,
       file: captured(0, 0, 2),
-      metadata: { dcpSize: 4, interleave: 1, kvLayout: 'fp8_ds_mla', lseBase: 'e', numHeads: 16 },
+      metadata: {
+        dcpSize: 4,
+        interleave: 1,
+        kvLayout: 'fp8_ds_mla',
+        lseBase: 'e',
+        numHeads: 16,
+        backend: 'native',
+      },
     })
     expect(groups[0].ranks[2].tensors).toContainEqual({ name: 'lse', dtype: 'F32', shape: [4, 16] })
     expect(groups[0].questions).toContainEqual({

@@ -60,9 +60,12 @@ describe('the header of a tensor file', () => {
 
   it.each([
     [{ a: entry('F4', [1], [0, 1]) }, `${FILE}: tensor a: has the unknown type "F4"; known are F64, F32,`],
-    [{ a: entry({ deep: [] }, [1], [0, 1]) }, `${FILE}: tensor a: has a type that is not text`],
-    [{ a: entry('F32', [-1], [0, 4]) }, `${FILE}: tensor a: shape must be a list of at most 16 sizes`],
-    [{ a: entry('U8', Array(17).fill(1), [0, 1]) }, 'shape must be a list of at most 16 sizes'],
+    [{ a: entry(['F32'], [1], [0, 1]) }, `${FILE}: tensor a: has a type that is not text`],
+    [{ a: entry('F32', [-1], [0, 4]) }, `${FILE}: tensor a: shape must be a list of sizes`],
+    [
+      { a: entry('U8', Array(17).fill(1), [0, 1]) },
+      `${FILE}: has a list of more than 16 numbers in its header`,
+    ],
     [{ a: entry('U8', [2 ** 50, 2 ** 50], [0, 8]) }, 'data_offsets give 8'],
     [{ a: entry('U8', [8], [8, 0]) }, 'data_offsets give -8'],
     [{ a: entry('U8', [900], [0, 900]), b: entry('U8', [8], [1e15, 1e15 + 8]) }, 'tensor b: is truncated'],
@@ -95,12 +98,27 @@ describe('the header of a tensor file', () => {
     expect(() => readJson(header)).toThrow(sentence)
   })
 
-  it('is refused in a short line, however long or deep what it says', () => {
-    const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
-    expect(() => readJson(`{"a": {"dtype": ${deep}}}`)).toThrow('has a type that is not text')
+  it('is refused in a short line, however long a name is', () => {
     const long = 'a'.repeat(1_000_000)
     expect(() => readJson({ [long]: 1 })).toThrow(`${FILE}: tensor ${'a'.repeat(57)}...: must be an object`)
     expect(() => readJson({ a: entry(long, [1], [0, 1]) })).toThrow(/has the unknown type "a{57}\.\.\.";/)
+    expect(() => readJson(`{"${long}": 1, "${long}": 1}`)).toThrow(/: has "a{57}\.\.\." twice in its header$/)
+  })
+
+  it.each([
+    ['brackets', `{"a": ${'['.repeat(20e6)}`, 'has a header that is nested too deeply'],
+    ['numbers', `{"a": [${'0,'.repeat(10e6)}`, 'has a list of more than 16 numbers in its header'],
+    [
+      'names',
+      `{${Array.from({ length: 2e6 }, (_, i) => `"${i}":`).join()}`,
+      'has more than 10000 names in its header',
+    ],
+    ['escapes', `{"a": "${'\\\\'.repeat(10e6)}"}`, 'tensor a: must be an object'],
+    ['an open string', `{"a": "${'x'.repeat(20e6)}`, 'has a header that is not JSON'],
+  ])('of 20 million %s is refused before it takes more memory than itself', (_, json, sentence) => {
+    const before = process.memoryUsage().heapUsed
+    expect(() => readJson(json)).toThrow(`${FILE}: ${sentence}`)
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(100 * 2 ** 20)
   })
 
   it('is refused when the file ends before it, or when it is far too long', () => {
