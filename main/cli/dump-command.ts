@@ -1,7 +1,7 @@
-import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type DumpGroup, type DumpProblem, problemSentence } from '../../app/dump/dumps.ts'
 import { dumpFileName } from '../../app/dump/schema.ts'
+import { copyFiles, type FileCopy } from '../dump/copy-files.ts'
 import { readDumps } from '../dump/dump-files.ts'
 import { captureFolder, listCaptures } from '../store/bundle-files.ts'
 import { readManifest } from '../store/manifest-file.ts'
@@ -9,20 +9,13 @@ import { codeOf } from '../store/problem.ts'
 import { newFolder } from './bundle-folder.ts'
 import { badInput, CliFailure, EXIT, type ExitCode, messageOf } from './failure.ts'
 import { numberRanges } from './number-ranges.ts'
+import { watchSignals } from './signals.ts'
 
 export interface DumpOptions {
   readonly out: string
   readonly steps?: string
   readonly layers?: string
   readonly json?: boolean
-}
-
-interface Copy {
-  readonly step: number
-  readonly layer: number
-  readonly rank: number
-  readonly from: string
-  readonly to: string
 }
 
 export interface DumpAnswer {
@@ -40,11 +33,11 @@ export const dumpCommand = async (bundle: string, options: DumpOptions): Promise
       layer,
       rank,
       from: reader.file,
-      to: join(out, dumpFileName(step, layer, rank)),
+      name: dumpFileName(step, layer, rank),
     })),
   )
-  write(copies, out)
-  const files = copies.map(({ step, layer, rank, to }) => ({ step, layer, rank, file: to }))
+  await write(copies, out)
+  const files = copies.map(({ step, layer, rank, name }) => ({ step, layer, rank, file: join(out, name) }))
   return {
     stdout:
       options.json === true
@@ -85,24 +78,21 @@ const chosenGroups = async (
   return { groups, problems }
 }
 
-/** Copies under temporary names and renames. What was written is removed when one fails. */
-const write = (copies: readonly Copy[], out: string): void => {
-  const isNew = !existsSync(out)
+/** Copies the files, or nothing. */
+const write = async (copies: readonly FileCopy[], out: string): Promise<void> => {
+  const signals = watchSignals()
   try {
-    mkdirSync(out, { recursive: true })
-    for (const { from, to } of copies) {
-      const temporary = join(out, '.dump.tmp')
-      copyFileSync(from, temporary)
-      renameSync(temporary, to)
-    }
+    await copyFiles(copies, out, () => {
+      if (signals.asked()) throw new CliFailure(EXIT.interrupted, `ended before the dump was written: ${out}`)
+    })
   } catch (error) {
-    for (const { to } of copies) rmSync(to, { force: true })
-    rmSync(join(out, '.dump.tmp'), { force: true })
-    if (isNew) rmSync(out, { recursive: true, force: true })
+    if (error instanceof CliFailure) throw error
     const full = codeOf(error) === 'ENOSPC' || codeOf(error) === 'EDQUOT'
     throw new CliFailure(
       EXIT.engineFailed,
       `the dump could not be written: ${full ? 'the disk is full' : messageOf(error)}: ${out}`,
     )
+  } finally {
+    signals.release()
   }
 }

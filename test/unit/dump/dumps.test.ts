@@ -58,6 +58,14 @@ describe('files of dumps', () => {
     expect([...(groups[0]?.ranks.keys() ?? [])]).toEqual([0, 1])
   })
 
+  it('are read until somebody ends it', async () => {
+    let files = 0
+    const ended = (): void => {
+      if (files++ === 1) throw new Error('ended')
+    }
+    await expect(openDumps([rank(0), rank(1)], ended)).rejects.toThrow('ended')
+  })
+
   it('are read only as far as headers and tables go', async () => {
     const bytes: [number, number][] = []
     const counted = (source: ByteSource): ByteSource => ({
