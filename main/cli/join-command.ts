@@ -31,7 +31,6 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** Runs one rank other than the first, which alone knows the bundle and prints the summary. */
 export const joinRun = async (distDir: string, seat: Seat, config: RunConfig): Promise<CommandResult> => {
   // The first signal stops the run on all ranks, the second one ends this rank at once.
-  const rank = startRankProcess(distDir, { ...seat, token: '', config })
   let asked = false
   const onSignal = (): void => {
     if (asked) {
@@ -41,7 +40,9 @@ export const joinRun = async (distDir: string, seat: Seat, config: RunConfig): P
     asked = true
     rank.stop()
   }
+  // Before the process is there, since whoever sees it may send one at once.
   for (const signal of SIGNALS) process.on(signal, onSignal)
+  const rank = startRankProcess(distDir, { ...seat, token: '', config })
   try {
     const { over, how } = await rank.ended
     if (over?.status === 'complete') return { exitCode: EXIT.fine, stdout: '' }
