@@ -10,6 +10,10 @@ interface Known {
 }
 type Sizes = Map<string, Known>
 
+/** Most rows and columns of a tensor of integers, which are read as a whole: 268 million tokens in pages of 64. */
+const MAX_ROWS = 2 ** 22
+const MAX_COLUMNS = 2 ** 20
+
 /** Refuses tensors whose types or shapes break a rule, or contradict the metadata or each other. Throws DumpError. */
 export const checkShapes = ({ tensors }: TensorHeader, info: DumpInfo, file: string): void => {
   const sizes = sizesOf(info)
@@ -56,6 +60,9 @@ const checkType = (
     throw new DumpError(file, name, `must be ${types.join(' or ')}, is ${dtype}`)
   if (elementCount(shape) === 0)
     throw new DumpError(file, name, `holds nothing, its shape is ${shapeText(shape)}; leave it out instead`)
+  const [rows = 0, columns = 0] = shape
+  if (holds === 'integers' && (rows > MAX_ROWS || columns > MAX_COLUMNS))
+    throw new DumpError(file, name, `is larger than [${MAX_ROWS}, ${MAX_COLUMNS}], has ${shapeText(shape)}`)
 }
 
 const checkDims = ({ name, shape }: TensorEntry, dims: readonly Dim[], sizes: Sizes, file: string): void => {

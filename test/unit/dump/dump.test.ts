@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type DumpInfo, dumpInfo } from '../../../app/dump/dump.ts'
+import { parseHeader } from '../../../app/dump/header.ts'
 import { TensorReader } from '../../../app/dump/reader.ts'
 import { dumpSource, type Given, ints, type Tensors } from './dump-file.ts'
 
@@ -152,5 +153,17 @@ describe('a dump', () => {
     ],
   ])('is accepted with %s', async (_, tensors, metadata) => {
     expect((await dump(tensors, metadata)).step).toBe(3)
+  })
+
+  it.each([
+    ['seq_lens_local', [2 ** 22 + 1]],
+    ['block_table', [1, 2 ** 20 + 1]],
+  ])('is refused for a %s that would take too much memory', (name, shape) => {
+    const bytes = shape.reduce((count, size) => count * size, 4)
+    const metadata = { format: 'dcpscope-dump/1', rank: '0', dcp_size: '1', step: '0', layer: '0' }
+    const header = { __metadata__: metadata, [name]: { dtype: 'I32', shape, data_offsets: [0, bytes] } }
+    expect(() => dumpInfo(parseHeader(JSON.stringify(header), 100, 100 + bytes, FILE), FILE)).toThrow(
+      `${FILE}: tensor ${name}: is larger than [4194304, 1048576], has [${shape.join(', ')}]`,
+    )
   })
 })
