@@ -111,10 +111,10 @@ int takePart(Seated& seated, int rank) {
   for (int step = 0; step < kSteps; ++step) {
     seated.state.frame.step = step;
     const int64_t at = 1000 * step;
-    Meeting::Step mine{at + rank, at + 100 - rank, {}};
+    Meeting::Step mine{at + rank, at + 10 + rank, at + 100 - rank, {}};
     for (int i = 0; i < kCollectives; ++i) mine.enters.push_back(at + 10 * i + (i % kRanks == rank ? 7 : 0));
     const auto all = meeting.together(mine);
-    if (!all || all->began != at || all->ended != at + 100) return 3;
+    if (!all || all->began != at || all->layers != at + 9 + kRanks || all->ended != at + 100) return 3;
     for (int i = 0; i < kCollectives; ++i)
       if (all->enters[static_cast<size_t>(i)] != at + 10 * i + 7) return 4;
     // The first rank wants as many rows as it likes, of some steps none.

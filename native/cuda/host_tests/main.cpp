@@ -2,6 +2,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <functional>
@@ -121,6 +122,26 @@ size_t runAll(Run& run) {
   return captures;
 }
 
+/** What a step does once lasts until all ranks, so also this one, have begun their first layer. */
+bool layersBeginInTime(Run& run) {
+  const auto layers = columnOf<int32_t>(run, "spans", "layer");
+  const auto stepOf = columnOf<int32_t>(run, "spans", "step");
+  const auto starts = columnOf<int64_t>(run, "spans", "start_ns");
+  const auto steps = columnOf<int32_t>(run, "steps", "step");
+  const auto begins = columnOf<int64_t>(run, "steps", "start_ns");
+  const auto once = columnOf<int64_t>(run, "steps", "once_ns");
+  const auto walls = columnOf<int64_t>(run, "steps", "wall_ns");
+  for (size_t s = 0; s < steps.size(); ++s) {
+    const auto first = std::find_if(layers.begin(), layers.end(), [&](const int32_t& layer) {
+      return layer == 0 && stepOf[static_cast<size_t>(&layer - layers.data())] == steps[s];
+    });
+    if (first == layers.end()) return false;
+    const int64_t began = starts[static_cast<size_t>(first - layers.begin())];
+    if (began > begins[s] + once[s] || once[s] > walls[s]) return false;
+  }
+  return !steps.empty();
+}
+
 /** Reads of peers find what was written for them, in whatever order the ranks come, and lanes are whole. */
 int finishes(Run& run, int rank) {
   // Two layers, and what the first rank makes to compare them with.
@@ -137,7 +158,8 @@ int finishes(Run& run, int rank) {
     if (collectives[i] != expected++) return 3;
     if (enters[i] != starts[i] || lasts[i] < enters[i] || lasts[i] > starts[i] + durations[i]) return 4;
   }
-  return expected > 0 && expected % (kLayers * kSteps) == 0 ? 0 : 5;
+  if (expected == 0 || expected % (kLayers * kSteps) != 0) return 5;
+  return rank > 0 || layersBeginInTime(run) ? 0 : 8;
 }
 
 void ranksThatReadEachOtherFindWhatIsForThem() {

@@ -42,7 +42,7 @@ Lanes CudaGroup::lanesOf(const std::vector<Hull>& hulls) const {
 
 bool CudaGroup::joinOthers(Lanes& lanes, StepTimes& times) {
   if (!meets()) return true;
-  Meeting::Step own{times.start, times.start + times.wall, {}};
+  Meeting::Step own{times.start, times.start + times.once, times.start + times.wall, {}};
   for (const LaneSpan& span : lanes.spans[0])
     if (span.collective >= 0) own.enters.push_back(times.start + span.enter);
   state_.at({Activity::ending, {}, -1, state_.frame.step});
@@ -54,6 +54,7 @@ bool CudaGroup::joinOthers(Lanes& lanes, StepTimes& times) {
       span.lastEnter = std::min(all->enters[static_cast<size_t>(span.collective)] - times.start,
                                 span.start + span.duration);
   times.start = all->began;
+  times.once = all->layers - all->began;
   times.wall = all->ended - all->began;
   return true;
 }

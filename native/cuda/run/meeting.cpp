@@ -54,12 +54,14 @@ bool Meeting::exchangeBytes(const void* own, size_t bytes,
 std::optional<Meeting::Step> Meeting::together(const Step& own) {
   StepReport& report = control_.report(self_);
   report.began = own.began;
+  report.layers = own.layers;
   report.ended = own.ended;
   std::copy(own.enters.begin(), own.enters.end(), enters(self_));
   if (!control_.meet()) return std::nullopt;
   Step all = own;
   for (int r = 0; r < ranks_; ++r) {
     all.began = std::min(all.began, control_.report(r).began);
+    all.layers = std::max(all.layers, control_.report(r).layers);
     all.ended = std::max(all.ended, control_.report(r).ended);
     for (size_t i = 0; i < all.enters.size(); ++i) all.enters[i] = std::max(all.enters[i], enters(r)[i]);
   }

@@ -41,13 +41,15 @@ class Meeting {
     return met ? std::optional(std::move(all)) : std::nullopt;
   }
 
-  /** A step of this rank: its borders, and when it entered each collective, on the clock of the run. */
+  /** A step of this rank: its borders, when it began its first layer, and when it entered each collective, on
+   * the clock of the run. */
   struct Step {
     int64_t began = 0;
+    int64_t layers = 0;
     int64_t ended = 0;
     std::vector<int64_t> enters;
   };
-  /** The same for all ranks: the first beginning, the last end, the last enters. */
+  /** The same for all ranks: the first beginning, the last first layer, the last end, the last enters. */
   std::optional<Step> together(const Step& own);
 
   /** Copies the merged rows of a token of this rank to `to`. */
