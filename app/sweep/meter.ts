@@ -1,11 +1,4 @@
-import {
-  OUTER_STAGES,
-  PROVENANCES,
-  type Provenance,
-  STAGE_FAMILY,
-  STAGES,
-  type Stage,
-} from '../trace/stages.ts'
+import { OUTER_STAGES, PROVENANCES, type Provenance, STAGES, type Stage } from '../trace/stages.ts'
 import type { ColumnData, TraceChunk } from '../trace/tables.ts'
 import { mean, median, quantile } from './statistics.ts'
 
@@ -85,12 +78,14 @@ export class Meter {
     const stage = STAGES[at(columns.stage, i)]
     if (stage === undefined || OUTER_STAGES.includes(stage)) return
     const enter = at(columns.enter_ns, i)
-    const wait = enter < 0 ? 0 : Math.max(0, at(columns.last_enter_ns, i) - enter)
+    // Also the merge of p2p, which reads from its peers.
+    const isCollective = enter >= 0
+    const wait = isCollective ? Math.max(0, at(columns.last_enter_ns, i) - enter) : 0
     const busy = Math.max(0, at(columns.dur_ns, i) - wait)
     const parts = this.#partsOf(at(columns.step, i))
     parts.wait += wait
     if (ATTENTION.includes(stage)) parts.attn += busy
-    else if (STAGE_FAMILY[stage] === 'communication') parts.comm += busy
+    else if (isCollective) parts.comm += busy
     const ofLayer = Number(columns.layer?.[i] ?? -1) >= 0
     const samples = this.#samplesOf(stage === 'metadata' && ofLayer ? 'layer_metadata' : stage)
     samples.ns.push(busy)

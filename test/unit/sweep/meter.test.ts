@@ -72,6 +72,19 @@ describe('a meter', () => {
     expect(result?.stages.graph_replay).toBeUndefined()
   })
 
+  it('takes a merge that waits for its peers for transfer, and one of what has come not', () => {
+    const meter = new Meter(1)
+    meter.add(
+      spans(0, [
+        [0, 'decode_attn', 100],
+        [0, 'merge', 50, 20],
+        [0, 'merge', 7],
+      ]),
+    )
+    meter.add(steps([200], [1000]))
+    expect(meter.result()).toMatchObject({ commMs: 0.03, waitMs: 0.02 })
+  })
+
   it('tells the metadata of a layer, which sparse attention has, from those of the step', () => {
     const meter = new Meter(1)
     const { columns, ...rest } = spans(0, [
