@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
-#include <utility>
 
 #include "core/error.h"
 
@@ -101,7 +100,9 @@ UniqueId Library::uniqueId() const {
 
 Communicator::Communicator(const Library& library, const UniqueId& id, int ranks, int rank)
     : library_(library), ranks_(ranks) {
-  library_.require(library_.commInitRank_(&handle_, ranks, id, rank), "init rank");
+  void* made = nullptr;
+  library_.require(library_.commInitRank_(&made, ranks, id, rank), "init rank");
+  handle_ = made;
 }
 
 Communicator::~Communicator() {
@@ -114,11 +115,11 @@ Communicator::~Communicator() {
 
 void Communicator::abort() {
   broken_ = true;
-  if (void* handle = std::exchange(handle_, nullptr)) static_cast<void>(library_.commAbort_(handle));
+  if (void* handle = handle_.exchange(nullptr)) static_cast<void>(library_.commAbort_(handle));
 }
 
 void Communicator::require(int result, const char* what) {
-  broken_ = broken_ || result != kSuccess;
+  if (result != kSuccess) broken_ = true;
   library_.require(result, what, handle_);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -105,8 +106,9 @@ class Communicator {
 
   const Library& library_;
   const int ranks_;
-  void* handle_ = nullptr;
-  bool broken_ = false;
+  /** Null once it is aborted, which another thread may do at any time. */
+  std::atomic<void*> handle_{nullptr};
+  std::atomic<bool> broken_{false};
 };
 
 }  // namespace dcpscope::nccl

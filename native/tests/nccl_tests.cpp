@@ -108,8 +108,11 @@ void errorsAreNamedAndAbort(const Scene& scene, const nccl::Library& library) {
     scene.taken();
     comm.abort();
     comm.abort();
+    // Whoever was about to call does not reach what is gone.
+    expectThrown(ErrorCode::engine, "NCCL all-gather failed: some error (what NCCL said last)",
+                 [&] { comm.allGather(nullptr, nullptr, 8, nullptr); });
   }
-  EXPECT(scene.taken() == "abort");
+  EXPECT(scene.taken() == "abort; gather 8 of 1");
   scene.fail("init", 2);
   expectThrown(ErrorCode::engine, "NCCL init rank failed: some error (what NCCL said last)",
                [&] { nccl::Communicator(library, library.uniqueId(), 2, 0); });

@@ -45,8 +45,6 @@ class Exchange {
   virtual void breakOff() {}
   /** After a step: throws what the transport has met. */
   virtual void requireHealthy() {}
-  /** Version of the library that moves the data; empty where there is none. */
-  virtual std::string version() const { return ""; }
 };
 
 /** What the kinds of exchange share. */

@@ -20,6 +20,8 @@ struct Link {
   nccl::Library library;
   std::optional<nccl::Communicator> comm;
   std::atomic<bool> made{false};
+  /** Whoever sees both aborts the communicator. */
+  std::atomic<bool> parted{false};
 };
 
 void requireOwnGpus(const std::vector<PeerRecord>& records) {
@@ -110,6 +112,7 @@ class NcclExchange final : public Exchange {
       cudaCheck(cudaSetDevice(gpu), "opening the GPU");
       link->comm.emplace(link->library, id, ranks, rank);
       link->made = true;
+      if (link->parted) return link->comm->abort();
       if (gathers) link->comm->allGather(queries, slices, slice, stream);
       if (agRs) {
         link->comm->allGather(lse, lses, lseBytes, stream);
@@ -124,6 +127,7 @@ class NcclExchange final : public Exchange {
   void breakOff() override {
     if (broken_) return;
     broken_ = true;
+    link_->parted = true;
     if (!link_->made) return;
     // It returns when all kernels have let go, which they do when it has begun.
     std::thread([link = link_, gpu = gpu_] {
@@ -135,8 +139,6 @@ class NcclExchange final : public Exchange {
   void requireHealthy() override {
     if (!broken_) comm().requireHealthy();
   }
-
-  std::string version() const override { return nccl::versionText(link_->library.version()); }
 
  private:
   nccl::Communicator& comm() const { return *link_->comm; }
