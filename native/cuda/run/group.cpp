@@ -166,6 +166,7 @@ int64_t CudaGroup::execute(StepMode mode) {
   if (!meetForAny(runsBefore)) return 0;
   if (runsBefore) {
     // Kernels are loaded when they first run, which must not happen while a step is captured.
+    if (mode.traced) buffers_.clearStamps(order_.size(), stream);
     enqueue(mode, false);
     awaitStream("the step before a capture", mode.traced);
     if (stops()) return 0;
