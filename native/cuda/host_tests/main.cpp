@@ -277,6 +277,15 @@ int lostBy(Run& run) {
   return other;
 }
 
+/** Of layers; those of the whole step are there as well. */
+size_t spansOfStep(Run& run, int step) {
+  const auto steps = columnOf<int32_t>(run, "spans", "step");
+  const auto layers = columnOf<int32_t>(run, "spans", "layer");
+  size_t count = 0;
+  for (size_t i = 0; i < steps.size(); ++i) count += steps[i] == step && layers[i] >= 0 ? 1 : 0;
+  return count;
+}
+
 Config endless(bool graph) {
   Config config = configOf(3, Comm::p2p);
   config.graph = graph;
@@ -322,6 +331,27 @@ void aDeviceThatFailsEndsAll() {
   for (const int end : ends) EXPECT(end == absent || end == abandoned || end == still);
 }
 
+/** One fails behind its last exchange: the others have done all of that step when they hear of it. */
+void whatIsDoneIsKept() {
+  for (const bool graph : {false, true}) {
+    Config config = endless(graph);
+    config.layers = 1;
+    config.captureLayers = {};
+    config.restOfLayerBytes = 1 << 20;
+    setenv("DCPSCOPE_TEST_FAULT", "rest_of_layer:1:3", 1);
+    Scene scene(config, [](Run& run, int rank) {
+      const std::string end = endOf(run);
+      if (rank == 1)
+        return end.rfind("ERR_DEVICE: the GPU failed in rest_of_layer of rank 1", 0) == 0 ? 0 : 1;
+      if (end != "ERR_ABANDONED: another rank has ended the run") return 2;
+      const size_t whole = spansOfStep(run, 2);
+      return whole > 0 && spansOfStep(run, 3) == whole ? 0 : 3;
+    });
+    unsetenv("DCPSCOPE_TEST_FAULT");
+    EXPECT(scene.ends() == std::vector<int>(3, 0));
+  }
+}
+
 }  // namespace
 }  // namespace dcpscope::cuda::host_tests
 
@@ -335,6 +365,7 @@ int main() {
   expectLost(SIGKILL);
   expectLost(SIGSTOP);
   aDeviceThatFailsEndsAll();
+  whatIsDoneIsKept();
   std::puts("ok");
   return 0;
 }

@@ -47,6 +47,8 @@ bool CudaGroup::joinOthers(Lanes& lanes, StepTimes& times) {
     if (span.collective >= 0) own.enters.push_back(times.start + span.enter);
   state_.at({Activity::ending, {}, -1, state_.frame.step});
   const std::optional<Meeting::Step> all = meeting_->together(own);
+  // The step is the last one, and this rank has done it.
+  if (!all && state_.frame.traced) recordSpans(lanes, times.start, times.replayed);
   if (!together(all.has_value())) return false;
   for (LaneSpan& span : lanes.spans[0])
     // Clocks of GPUs are known within some microseconds only, and nothing ends before it has begun.
