@@ -26,19 +26,20 @@ export const clockUncertainty = async (ranks: readonly RankLine[], now: () => bi
   return Math.ceil(worst)
 }
 
-/** What the manifest says at the beginning; `own` is what a rank says of itself. */
-export const clocksOf = (
-  ranks: readonly RankLine[],
-  own: Manifest['clock'],
-): Omit<Manifest['clock'], 'base'> => {
+/** Within how much ranks know their own clocks, the worst of them; one that says no more, as when it began. */
+export const ownUncertainty = (ranks: readonly RankLine[]): number =>
+  Math.max(0, ...ranks.map(({ end, manifest }) => end?.uncertaintyNs ?? manifest?.clock.uncertaintyNs ?? 0))
+
+/** What the manifest says at the beginning; `alignment` is what a rank says of itself. */
+export const clocksOf = (ranks: readonly RankLine[], alignment: string): Omit<Manifest['clock'], 'base'> => {
   const others = ranks.flatMap(({ clock }) => clock ?? [])
-  const { alignment, uncertaintyNs } = own
+  const uncertaintyNs = ownUncertainty(ranks)
   if (others.length === 0) return { alignment, uncertaintyNs }
   return {
     alignment:
       `ranks are processes; the clocks of ${others.length} of ${ranks.length} ranks are others than rank 0's and were ` +
       `set to it by the quickest of ${ROUNDS} messages there and back, at the beginning and at the end`,
-    uncertaintyNs: Math.ceil(Math.max(...others.map(({ errorNs }) => errorNs))),
+    uncertaintyNs: uncertaintyNs + Math.ceil(Math.max(...others.map(({ errorNs }) => errorNs))),
   }
 }
 

@@ -21,7 +21,7 @@ import type { NativeAddon } from '../engine/addon.ts'
 import type { Driver, RunRequest } from '../engine/driver.ts'
 import { takeStoreReply } from '../engine/store-reply.ts'
 import { type Cause, causeText } from './cause.ts'
-import { alignClocks, clocksOf, clockUncertainty } from './clocks.ts'
+import { alignClocks, clocksOf, clockUncertainty, ownUncertainty } from './clocks.ts'
 import { type Gathering, gather, isLoopback, LEFT_MS, type Seated } from './gather.ts'
 import { gpuProblem, gpusOfAll } from './gpu-problem.ts'
 import { helloOf } from './greeting.ts'
@@ -275,7 +275,7 @@ class Group {
       ...first,
       devices: this.#devices(),
       createdAt: base,
-      clock: { base, ...clocksOf(this.#ranks, first.clock) },
+      clock: { base, ...clocksOf(this.#ranks, first.clock.alignment) },
       processes: this.#ranks.map(({ hello }) => ({
         rank: hello.rank,
         host: hello.host,
@@ -397,7 +397,6 @@ class Group {
       this.#closed = resolve
     })
     const ends = this.#ranks.flatMap(({ end }) => end ?? [])
-    const own = ends.flatMap(({ uncertaintyNs }) => uncertaintyNs ?? [])
     const kernelNote = ends.find((end) => end.kernelNote !== undefined)?.kernelNote
     this.#deps.post({
       type: 'end',
@@ -406,7 +405,7 @@ class Group {
       dropped: ends.reduce((sum, { dropped }) => sum + dropped, 0),
       captureNotes: ends.flatMap(({ captureNotes }) => captureNotes),
       ...(kernelNote === undefined ? {} : { kernelNote }),
-      uncertaintyNs: Math.max(0, ...own) + between,
+      uncertaintyNs: ownUncertainty(this.#ranks) + between,
     })
     const answer = await closed
     return this.#cause === undefined || this.#storeLost !== undefined ? answer : outcome

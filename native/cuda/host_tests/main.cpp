@@ -269,6 +269,8 @@ int lostBy(Run& run) {
   const std::string end = endOf(run);
   const auto begins = [&](const char* with) { return end.rfind(with, 0) == 0; };
   if (end.empty()) return finished;
+  // A rank whose device has not failed can still say how its clock stood.
+  if (!begins("ERR_DEVICE") && run.facts().alignment.empty()) return other;
   if (begins("ERR_ABSENT: rank 1 did not come to ")) return absent;
   if (end == "ERR_ABANDONED: another rank has ended the run") return abandoned;
   if (begins("ERR_DEVICE: the GPU failed in decode_attn of rank 1, layer 0, step 3: ")) return fault;

@@ -284,7 +284,8 @@ std::vector<Place> CudaGroup::places() const {
 }
 
 GroupFacts CudaGroup::facts() {
-  onGpu([&] { clock_.align(); });
+  // Ranks that have parted are over, and say what they know.
+  if (!broken_) onGpu([&] { clock_.align(); });
   return {(meets() ? "each rank has a process and aligns by itself: " : "") + clock_.alignment(),
           clock_.uncertaintyNs(), attention_->name(), kernelProblem_};
 }

@@ -7,7 +7,7 @@ import type { CudaInfo, NcclInfo } from '../../../app/run/machine.ts'
 import { parseRunConfig } from '../../../app/run/parse.ts'
 import type { Manifest } from '../../../app/trace/manifest.ts'
 import { PROVENANCES } from '../../../app/trace/stages.ts'
-import type { Member, NativeAddon } from '../../../main/engine/addon.ts'
+import type { Member, NativeAddon, RunFacts } from '../../../main/engine/addon.ts'
 import { type GroupDeps, startGroup } from '../../../main/ranks/group.ts'
 import { runMember } from '../../../main/ranks/member.ts'
 import { fakeEngine, GPU, NO_GPU } from '../engine/fake-run.ts'
@@ -33,13 +33,18 @@ const machine = (gpus: number, nccl: NcclInfo = { available: true, version: '2.2
         nccl,
       }
 
-const addonOn = (cuda: CudaInfo, members: Member[]): NativeAddon => {
+/** What a rank says of its run, the more often it is asked. */
+type Facts = (rank: number, asked: number) => RunFacts
+
+const addonOn = (cuda: CudaInfo, members: Member[], facts?: Facts): NativeAddon => {
   const { addon } = fakeEngine({ steps: 2, cuda })
   return {
     ...addon,
     createRun: (config, member) => {
       if (member !== undefined) members.push(member)
-      return addon.createRun(config)
+      const run = addon.createRun(config)
+      let asked = 0
+      return facts === undefined ? run : { ...run, facts: () => facts(member?.rank ?? 0, asked++) }
     },
     clockNs: () => process.hrtime.bigint(),
     unlinkSegment: () => {},
@@ -65,6 +70,7 @@ const run = async (
   cuda: CudaInfo,
   seen: (rank: number) => CudaInfo = () => cuda,
   launched = false,
+  facts?: Facts,
 ): Promise<Scene> => {
   const parsed = parseRunConfig({ engine: { ranks: 'processes', device: 'cuda' }, ...input }, 'tiny')
   if (!parsed.ok) throw new Error(parsed.issues.map((issue) => issue.message).join())
@@ -75,7 +81,7 @@ const run = async (
   const startRank: GroupDeps['startRank'] = (assignment: Assignment) => {
     started.push(assignment.rank)
     const asked = new AbortController()
-    const done = runMember(addonOn(seen(assignment.rank), members), assignment, asked.signal)
+    const done = runMember(addonOn(seen(assignment.rank), members, facts), assignment, asked.signal)
     return {
       ended: done.then(({ over }) => ({ over, how: 'ended' })),
       stop: () => asked.abort(),
@@ -148,6 +154,17 @@ describe('ranks as processes on GPUs', () => {
     expect(manifest.devices).toMatchObject([{ kind: 'cuda' }, { kind: 'cuda' }])
     expect(provenancesIn(scene, 'spans')).toEqual(['measured'])
     expect(provenancesIn(scene, 'steps')).toEqual(['measured'])
+  })
+
+  it('say within how much the worst of their clocks is known, also when one can say it no more', async () => {
+    const facts: Facts = (rank, asked) => {
+      if (rank === 1 && asked > 0) throw new Error('the GPU does not answer')
+      return { alignment: 'one clock', uncertaintyNs: [7, 90][rank] ?? 0, attention: 'sm90' }
+    }
+    const scene = await run({ parallel: two }, machine(2), undefined, false, facts)
+    expect(scene.ended).toMatchObject({ status: 'complete' })
+    expect(manifestIn(scene).clock).toMatchObject({ alignment: 'one clock', uncertaintyNs: 90 })
+    expect(scene.messages.at(-1)).toMatchObject({ type: 'end', uncertaintyNs: 90 })
   })
 
   it('share GPUs with p2p where there are fewer, and every time says so', async () => {
