@@ -44,6 +44,7 @@ export const presetOf = ({ file, preset = file === undefined ? 'tiny' : undefine
 /** What the file holds, an empty object where none is named. */
 export const readJson = async (source: ConfigSource): Promise<unknown> => {
   const refuse = refusal(source)
+  if (source.file === '') throw badInput('the configuration must be a file, or - for standard input')
   return source.file === undefined ? {} : parseJson(await readText(source.file, refuse), refuse)
 }
 

@@ -26,6 +26,10 @@ const LAUNCHERS = [
 export const launchedAs = (env: Environment = process.env): Launched | undefined => {
   const names = LAUNCHERS.find(({ rank }) => isSet(env[rank]))
   if (names === undefined) return undefined
+  if (!isSet(env[names.world]))
+    throw new Error(
+      `${names.world} is not set, but ${names.rank} is: set both, or unset ${names.rank} to start all ranks from here`,
+    )
   const world = wholeNumber(env, names.world, 1)
   const rank = wholeNumber(env, names.rank, 0)
   if (rank >= world) throw new Error(`${names.rank}: must be below ${names.world} (${world}), got ${rank}`)
@@ -41,9 +45,8 @@ const isSet = (value: string | undefined): value is string => value !== undefine
 
 const wholeNumber = (env: Environment, name: string, least: number): number => {
   const text = env[name]
-  if (!isSet(text)) throw new Error(`${name} is not set, but the rank of this process is`)
-  const value = Number(text)
-  if (!Number.isInteger(value) || value < least)
+  const value = /^\s*\d+\s*$/.test(text ?? '') ? Number(text) : Number.NaN
+  if (!Number.isSafeInteger(value) || value < least)
     throw new Error(`${name}: must be a whole number from ${least}, got ${JSON.stringify(text)}`)
   return value
 }
@@ -55,6 +58,8 @@ const meetingPoint = (env: Environment, world: number): Pick<Seat, 'address' | '
     throw new Error(
       'MASTER_ADDR is not set: it must name the machine of rank 0, and MASTER_PORT a free port there',
     )
+  if (!isSet(env.MASTER_PORT))
+    throw new Error('MASTER_PORT is not set: it must name a free port of the machine in MASTER_ADDR')
   const port = wholeNumber(env, 'MASTER_PORT', 1)
   // There torchrun itself listens at that port.
   const shifted = port + (env.TORCHELASTIC_USE_AGENT_STORE === 'True' ? 1 : 0)

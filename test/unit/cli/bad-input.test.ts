@@ -84,6 +84,9 @@ describe('a configuration that breaks a rule is refused in one line', () => {
 })
 
 describe('a configuration that cannot be read is refused in one line', () => {
+  it('when its name is empty', () =>
+    refused(['check', ''], /the configuration must be a file, or - for standard input/))
+
   it('when there is no such file', () =>
     refused(['run', '/nowhere/c.json'], /\/nowhere\/c\.json: there is no such file/))
   it('when it is a folder', () => refused(['run', freshFolder()], /is a folder, not a configuration file/))

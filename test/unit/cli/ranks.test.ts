@@ -637,7 +637,7 @@ describe('ranks that do not make a group are refused in one line', { concurrent:
   })
 
   it.each([
-    [{ RANK: '1' }, /WORLD_SIZE is not set, but the rank of this process is/],
+    [{ RANK: '1' }, /WORLD_SIZE is not set, but RANK is: set both, or unset RANK/],
     [{ RANK: '4', WORLD_SIZE: '4' }, /RANK: must be below WORLD_SIZE \(4\), got 4/],
     [{ RANK: 'one', WORLD_SIZE: '4' }, /RANK: must be a whole number from 0, got "one"/],
     [{ RANK: '1', WORLD_SIZE: '4' }, /MASTER_ADDR is not set/],

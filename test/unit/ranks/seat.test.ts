@@ -44,6 +44,15 @@ describe('the place of a process among those that a launcher started', () => {
 
   it.each([
     [{ RANK: '-1', WORLD_SIZE: '4' }, 'RANK: must be a whole number from 0, got "-1"'],
+    [{ RANK: '1e0', WORLD_SIZE: '4' }, 'RANK: must be a whole number from 0, got "1e0"'],
+    [
+      { RANK: '0', WORLD_SIZE: '9'.repeat(20) },
+      `WORLD_SIZE: must be a whole number from 1, got "${'9'.repeat(20)}"`,
+    ],
+    [
+      { PMI_RANK: '0' },
+      'PMI_SIZE is not set, but PMI_RANK is: set both, or unset PMI_RANK to start all ranks from here',
+    ],
     [{ RANK: '0.5', WORLD_SIZE: '4' }, 'RANK: must be a whole number from 0, got "0.5"'],
     [{ RANK: '0', WORLD_SIZE: '0' }, 'WORLD_SIZE: must be a whole number from 1, got "0"'],
     [{ RANK: '0', WORLD_SIZE: '2', LOCAL_RANK: 'x' }, 'LOCAL_RANK: must be a whole number from 0, got "x"'],
