@@ -19,7 +19,11 @@ export const headerLength = (prefix: Uint8Array, fileBytes: number, file: string
     throw new DumpError(file, undefined, `is truncated: ${fileBytes} bytes are less than a header`)
   const length = Number(new DataView(prefix.buffer, prefix.byteOffset, PREFIX_BYTES).getBigUint64(0, true))
   if (length > MAX_HEADER_BYTES)
-    throw new DumpError(file, undefined, `has a header of ${length} bytes, more than ${MAX_HEADER_BYTES}`)
+    throw new DumpError(
+      file,
+      undefined,
+      `is no safetensors file: its first bytes announce a header of ${length} bytes, more than ${MAX_HEADER_BYTES}`,
+    )
   if (PREFIX_BYTES + length > fileBytes)
     throw new DumpError(
       file,

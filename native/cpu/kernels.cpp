@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 
 namespace dcpscope {
 
@@ -47,6 +48,15 @@ struct Candidate {
   bool preferred;
 };
 
+/** What DCPSCOPE_SIMD names; null where it is not set, or names nothing that there is. */
+const char* wantedSimd() {
+  const char* wanted = std::getenv("DCPSCOPE_SIMD");
+  if (wanted == nullptr) return nullptr;
+  for (const char* known : {"generic", "avx2", "avx512", "avx512_bf16"})
+    if (std::strcmp(wanted, known) == 0) return wanted;
+  return nullptr;
+}
+
 /**
  * The best set that runs here, from the one that DCPSCOPE_SIMD names downwards. Bf16 products are left to
  * AMD, where they run at twice the rate of fp32; on the Xeons that were measured the fp32 code is 1.4 times
@@ -60,7 +70,7 @@ Kernels choose() {
       {DCPSCOPE_KERNELS(avx512, "avx512"), v4, true},
       {DCPSCOPE_KERNELS(avx2, "avx2"), __builtin_cpu_supports("x86-64-v3") != 0, true},
   };
-  const char* wanted = std::getenv("DCPSCOPE_SIMD");
+  const char* wanted = wantedSimd();
   bool named = false;
   for (const Candidate& candidate : candidates) {
     named = named || (wanted != nullptr && std::strcmp(wanted, candidate.code.simd) == 0);
