@@ -204,6 +204,18 @@ describe('rings', () => {
     run.dispose()
   })
 
+  it('say how long a step takes until all ranks have begun their first layer', async () => {
+    const run = await finish(smallConfig({ contextLens: [40], steps: 3 }))
+    const metadata = rowsOf(run.chunks, 'spans', 0).filter((row) => row.stage === span('metadata'))
+    const steps = rowsOf(run.chunks, 'steps', -1)
+    expect(steps).toHaveLength(3)
+    for (const { step, once_ns, wall_ns } of steps) {
+      const own = metadata.find((row) => row.step === step)
+      expect(once_ns).toBeGreaterThanOrEqual(Number(own?.dur_ns))
+      expect(once_ns).toBeLessThan(Number(wall_ns))
+    }
+  })
+
   it('carry the columns of app/trace', async () => {
     const run = await finish(smallConfig({ contextLens: [0], emptyRow: 'nan' }))
     const left: Record<string, readonly string[]> = {
@@ -213,7 +225,7 @@ describe('rings', () => {
     }
     for (const table of ['spans', 'rows', 'pages', 'steps', 'events'] as const) {
       const names = TABLES[table].columns.map((c) => c.name).filter((name) => !left[table]?.includes(name))
-      const more = table === 'events' ? ['row', 'value', 'limit'] : []
+      const more = table === 'events' ? ['row', 'value', 'limit'] : table === 'steps' ? ['once_ns'] : []
       const chunk = run.chunks.find((c) => c.table === table)
       expect(Object.keys(chunk?.columns ?? {})).toEqual([...names, ...more])
     }
