@@ -58,31 +58,20 @@ void bringsHeadsTogether(Random& random) {
   stamps.check();
 }
 
-/** Ranks that gather and merge by the same flags, in turn, as a step does. */
+/** Ranks that wait for each other. */
 void waitsForPeers(Random& random) {
   // As many streams have a queue each.
   const Slices slices(random, 4);
   const int ranks = slices.shape.ranks;
   const Flags flags(ranks, uint64_t{10} * 1000 * 1000 * 1000);
-  const Streams streams(ranks);
   std::vector<std::unique_ptr<DeviceArray<uint16_t>>> gathered;
   for (int r = 0; r < ranks; ++r) gathered.push_back(slices.room());
-  cudaCheck(cudaDeviceSynchronize(), "what the ranks begin with: their streams do not wait for it");
-  constexpr int kTurns = 5;
-  std::vector<int> order(static_cast<size_t>(ranks));
-  for (int r = 0; r < ranks; ++r) order[static_cast<size_t>(r)] = r;
-  for (int turn = 0; turn < kTurns; ++turn) {
-    random.shuffle(order);
-    for (const int r : order)
-      gatherHeads(slices.shape, slices.keyDim, r, slices.addresses, gathered[static_cast<size_t>(r)]->get(),
-                  &flags.of[static_cast<size_t>(r)], streams.of[static_cast<size_t>(r)], nullptr);
-  }
-  cudaCheck(cudaDeviceSynchronize(), "ranks that wait for each other");
+  playTurns(random, ranks, 5, [&](int r, cudaStream_t stream) {
+    gatherHeads(slices.shape, slices.keyDim, r, slices.addresses, gathered[static_cast<size_t>(r)]->get(),
+                &flags.of[static_cast<size_t>(r)], stream, nullptr);
+  });
   for (const auto& one : gathered) expect(one->download() == slices.all, "gathered queries");
-  for (const PeerFlags::Count& count : flags.counts.download())
-    expect(count.turn == kTurns && count.blocks == 0,
-           format("a rank is at turn %u with %u blocks", count.turn, count.blocks));
-  flags.checkGuards();
+  flags.checkAt(5);
 }
 
 /** Work between the two stamps lies between their times, and the first announces it. */

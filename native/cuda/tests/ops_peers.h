@@ -28,6 +28,15 @@ struct Flags {
     }
   }
 
+  /** All ranks have been through `turns` kernels that wait, and none was lost. */
+  void checkAt(uint32_t turns) const {
+    for (const PeerFlags::Count& at : counts.download())
+      expect(at.turn == turns && at.blocks == 0,
+             format("a rank is at turn %u with %u blocks", at.turn, at.blocks));
+    for (const uint32_t rank : lost.download()) expect(rank == 0, format("rank %u is lost", rank - 1));
+    checkGuards();
+  }
+
   void checkGuards() const {
     for (const auto& own : turns) own->checkGuards("turns");
     counts.checkGuards("counts");
@@ -54,5 +63,20 @@ struct Streams {
   Streams& operator=(const Streams&) = delete;
   std::vector<cudaStream_t> of;
 };
+
+/** Calls launch(rank, stream) for all ranks in some turns, in another order each time, each of them late in
+ * some; returns when what was launched is over. */
+template <class F>
+void playTurns(Random& random, int ranks, int turns, F&& launch) {
+  const Streams streams(ranks);
+  cudaCheck(cudaDeviceSynchronize(), "what the ranks begin with: their streams do not wait for it");
+  std::vector<int> order(static_cast<size_t>(ranks));
+  for (int r = 0; r < ranks; ++r) order[static_cast<size_t>(r)] = r;
+  for (int turn = 0; turn < turns; ++turn) {
+    random.shuffle(order);
+    for (const int r : order) launch(r, streams.of[static_cast<size_t>(r)]);
+  }
+  cudaCheck(cudaDeviceSynchronize(), "ranks that wait for each other");
+}
 
 }  // namespace dcpscope::cuda::tests

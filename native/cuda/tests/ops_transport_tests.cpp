@@ -253,33 +253,20 @@ Group smallGroup(Random& random, bool outFp32) {
   return group;
 }
 
-/** Ranks that wait for each other, for some turns, each of them late in some. */
+/** Ranks that wait for each other. */
 void waits(Random& random, bool outFp32) {
   const Group group = smallGroup(random, outFp32);
   const int ranks = group.shape.ranks;
   const Flags flags(ranks, uint64_t{10} * 1000 * 1000 * 1000);
-  const Streams streams(ranks);
   std::vector<std::unique_ptr<Values>> merged;
   for (int r = 0; r < ranks; ++r)
     merged.push_back(std::make_unique<Values>(group.rows() / ranks * group.shape.valueDim, outFp32));
-  cudaCheck(cudaDeviceSynchronize(), "what the ranks begin with: their streams do not wait for it");
-  constexpr int kTurns = 5;
-  std::vector<int> order(static_cast<size_t>(ranks));
-  for (int r = 0; r < ranks; ++r) order[static_cast<size_t>(r)] = r;
-  for (int turn = 0; turn < kTurns; ++turn) {
-    random.shuffle(order);
-    for (const int r : order)
-      mergePeers(group.shape, r, addresses(group.deviceOut), addresses(group.deviceLse),
-                 merged[static_cast<size_t>(r)]->get(), &flags.of[static_cast<size_t>(r)],
-                 streams.of[static_cast<size_t>(r)], nullptr);
-  }
-  cudaCheck(cudaDeviceSynchronize(), "ranks that wait for each other");
+  playTurns(random, ranks, 5, [&](int r, cudaStream_t stream) {
+    mergePeers(group.shape, r, addresses(group.deviceOut), addresses(group.deviceLse),
+               merged[static_cast<size_t>(r)]->get(), &flags.of[static_cast<size_t>(r)], stream, nullptr);
+  });
   for (int r = 0; r < ranks; ++r) expectMerged(group, r, *merged[static_cast<size_t>(r)]);
-  for (const PeerFlags::Count& count : flags.counts.download())
-    expect(count.turn == kTurns && count.blocks == 0,
-           format("a rank is at turn %u with %u blocks", count.turn, count.blocks));
-  for (const uint32_t lost : flags.lost.download()) expect(lost == 0, format("rank %u is lost", lost - 1));
-  flags.checkGuards();
+  flags.checkAt(5);
 }
 
 /** One rank never comes: the others say which, write nothing, and do not wait again. */
@@ -288,21 +275,17 @@ void loses(Random& random) {
   const int ranks = group.shape.ranks;
   const auto missing = static_cast<int>(random.integer(0, ranks - 1));
   const Flags flags(ranks, uint64_t{20} * 1000 * 1000);
-  const Streams streams(ranks);
   std::vector<std::unique_ptr<Values>> merged;
   std::vector<std::vector<float>> before;
   for (int r = 0; r < ranks; ++r) {
     merged.push_back(std::make_unique<Values>(group.rows() / ranks * group.shape.valueDim, false));
     before.push_back(merged.back()->download());
   }
-  cudaCheck(cudaDeviceSynchronize(), "what the ranks begin with: their streams do not wait for it");
-  for (int turn = 0; turn < 3; ++turn)
-    for (int r = 0; r < ranks; ++r)
-      if (r != missing)
-        mergePeers(group.shape, r, addresses(group.deviceOut), addresses(group.deviceLse),
-                   merged[static_cast<size_t>(r)]->get(), &flags.of[static_cast<size_t>(r)],
-                   streams.of[static_cast<size_t>(r)], nullptr);
-  cudaCheck(cudaDeviceSynchronize(), "ranks of which one is missing");
+  playTurns(random, ranks, 3, [&](int r, cudaStream_t stream) {
+    if (r == missing) return;
+    mergePeers(group.shape, r, addresses(group.deviceOut), addresses(group.deviceLse),
+               merged[static_cast<size_t>(r)]->get(), &flags.of[static_cast<size_t>(r)], stream, nullptr);
+  });
   const std::vector<uint32_t> lost = flags.lost.download();
   for (int r = 0; r < ranks; ++r) {
     expectSame(merged[static_cast<size_t>(r)]->download(), before[static_cast<size_t>(r)],
