@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -218,6 +219,21 @@ void aKernelThatGaveUpHasBlocksWithoutEnd() {
   EXPECT(cuda::gaveUp(stamps.data()));
 }
 
+void ranksMeetNextInTheCollectiveAhead() {
+  const std::vector<Work> order = cuda::workOrder(twoRanks(Comm::a2a), {0, 1});
+  const auto stageAfter = [&](Stage stage) {
+    const auto is = [&](const Work& work) { return work.stage == stage; };
+    const auto at = static_cast<size_t>(std::find_if(order.begin(), order.end(), is) - order.begin());
+    const size_t next = cuda::nextMeeting(order, at);
+    return next == order.size() ? Stage::graphReplay : order[next].stage;
+  };
+  EXPECT(stageAfter(Stage::metadata) == Stage::qAllGather);
+  EXPECT(stageAfter(Stage::decodeAttn) == Stage::outAllToAll);
+  // What runs when it is broken off has not ended.
+  EXPECT(stageAfter(Stage::outAllToAll) == Stage::outAllToAll);
+  EXPECT(cuda::nextMeeting(order, order.size() - 1) == order.size());
+}
+
 void costsFollowTheKeysThatKernelsSaw() {
   Config config = twoRanks(Comm::agRs);
   config.contextLens = {3, 0};
@@ -282,6 +298,7 @@ void lanes() {
   aCombineBeginsWhereAttendingEnds();
   hullsLeaveOutBlocksThatDidNotRun();
   aKernelThatGaveUpHasBlocksWithoutEnd();
+  ranksMeetNextInTheCollectiveAhead();
   layersBeginBehindTheSlowestMetadata();
   costsFollowTheKeysThatKernelsSaw();
   neutralizeReadsAllRowsOnlyForStatistics();

@@ -78,7 +78,7 @@ bool meetPeers(const PeerFlags& flags, int rank, int ranks) {
       store(flags.lost, static_cast<uint32_t>(peer) + 1);
       return false;
     }
-  return load(flags.lost) == 0;
+  return true;
 }
 
 /** A kernel that reads the first word of what every rank has, which must be the same everywhere. */

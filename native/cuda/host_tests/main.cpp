@@ -333,7 +333,8 @@ void aDeviceThatFailsEndsAll() {
   for (const int end : ends) EXPECT(end == absent || end == abandoned || end == still);
 }
 
-/** One fails behind its last exchange: the others have done all of that step when they hear of it. */
+/** One fails behind its last exchange: the others keep all of that step, whatever of it they do before they
+ * hear of it. */
 void whatIsDoneIsKept() {
   for (const bool graph : {false, true}) {
     Config config = endless(graph);

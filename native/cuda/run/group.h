@@ -120,7 +120,7 @@ class CudaGroup final : public Group {
   Lanes lanesOf(const std::vector<Hull>& hulls) const;
   /** Of ranks with processes of their own: what the others say of the step. As `together`. */
   bool joinOthers(Lanes& lanes, StepTimes& times);
-  void recordEnded(size_t count);
+  void recordEnded(size_t at);
   void recordSpans(const Lanes& lanes, int64_t began, bool replayed);
   void recordRows();
   void collectCaptures();

@@ -61,9 +61,13 @@ bool CudaGroup::joinOthers(Lanes& lanes, StepTimes& times) {
   return true;
 }
 
-/** Of a step that was broken off: spans of the first `count` pieces of work, up to one that gave up. */
-void CudaGroup::recordEnded(size_t count) {
-  if (!state_.frame.traced || count == 0) return;
+/**
+ * Of a step that was broken off when work `at` ran: spans of what came to its end. A kernel that waits for
+ * peers stamps no end when it gives up; NCCL's end like any other when they are made to let go.
+ */
+void CudaGroup::recordEnded(size_t at) {
+  if (!state_.frame.traced) return;
+  const size_t count = meansOf(c_) == Means::nccl ? nextMeeting(order_, at) : order_.size();
   const cudaError_t fetched = cudaMemcpy(buffers_.traceOnHost().at(), buffers_.trace().at(),
                                          static_cast<size_t>(z_.trace.bytes), cudaMemcpyDeviceToHost);
   if (fetched != cudaSuccess) return forgetError();

@@ -166,6 +166,11 @@ int32_t collectivesOf(const std::vector<Work>& order, int rank) {
   }));
 }
 
+size_t nextMeeting(const std::vector<Work>& order, size_t at) {
+  while (at < order.size() && !order[at].meets) ++at;
+  return at;
+}
+
 Hull hullOf(const Stamp* stamps) {
   Hull hull;
   for (int i = 0; i < kStamps; ++i) {

@@ -38,6 +38,8 @@ inline std::vector<Work> workOrder(const Config& config) { return workOrder(conf
 
 /** Collectives of a rank in a step. */
 int32_t collectivesOf(const std::vector<Work>& order, int rank);
+/** The first work from `at` on in which ranks meet; how much work there is where none follows. */
+size_t nextMeeting(const std::vector<Work>& order, size_t at);
 
 /** How partials go from rank to rank: by copies where ranks take turns on a GPU; by NCCL, or right out of the
  * memory of peers, where each rank has a process of its own; not at all where there is one rank. */
