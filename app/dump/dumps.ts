@@ -44,9 +44,17 @@ export interface DumpSet {
 
 /** One sentence that names the file or the group, the tensor and the rule. */
 export const problemSentence = ({ file, tensor, step, layer, rule }: DumpProblem): string =>
-  [file ?? `step ${step}, layer ${layer}`, ...(tensor === undefined ? [] : [`tensor ${tensor}`]), rule].join(
-    ': ',
-  )
+  [
+    file ?? `step ${step}, layer ${layer}`,
+    ...(tensor === undefined ? [] : [`tensor ${shortName(tensor)}`]),
+    rule,
+  ].join(': ')
+
+/** A header may hold names of any length, which must not bury what else is said. */
+const MAX_NAME = 120
+
+export const shortName = (tensor: string): string =>
+  tensor.length > MAX_NAME ? `${tensor.slice(0, MAX_NAME)}... (${tensor.length} characters)` : tensor
 
 /**
  * Reads headers and tables of integers of `sources`, in any order, and groups them by step and layer. Whatever is

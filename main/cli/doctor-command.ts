@@ -76,8 +76,12 @@ const missingForCuda = (distDir: string, cuda: EngineReport, gpus: readonly Gpu[
 }
 
 const missingForWindow = (electron: RuntimeDescription): string[] => [
-  ...(electron.version === null ? [`Electron, for the window (${electron.source}): run "npm start"`] : []),
   ...(hasDisplay() ? [] : ['a display (DISPLAY or WAYLAND_DISPLAY), for the window']),
+  ...(electron.version === null
+    ? [
+        `Electron, for the window (${electron.source}): run "npm start"${hasDisplay() ? '' : ' where there is a display'}`,
+      ]
+    : []),
 ]
 
 const hasDisplay = (): boolean =>

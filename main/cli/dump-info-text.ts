@@ -1,4 +1,4 @@
-import { type Dump, type DumpGroup, type DumpSet, problemSentence } from '../../app/dump/dumps.ts'
+import { type Dump, type DumpGroup, type DumpSet, problemSentence, shortName } from '../../app/dump/dumps.ts'
 import { answerable } from '../../app/dump/questions.ts'
 import { shapeText } from '../../app/dump/safetensors.ts'
 import { TENSORS } from '../../app/dump/schema.ts'
@@ -56,7 +56,7 @@ const tensorRows = ({ ranks }: DumpGroup): string[][] => {
     }
   return [...lines.values()]
     .sort((a, b) => place(a.row[0]) - place(b.row[0]))
-    .map(({ row, ranks: of }) => [...row, numbersText(of)])
+    .map(({ row: [name, ...rest], ranks: of }) => [shortName(name), ...rest, numbersText(of)])
 }
 
 const place = (name: string): number => {

@@ -200,7 +200,11 @@ const regimeText = (regime: Regime): string => {
   )
 }
 
+/** Beyond that an interval of few repeats says nothing more. */
+const LARGE_RATIO = 1000
+
 const percent = (ratio: number): string => {
+  if (ratio > LARGE_RATIO) return `over +${(LARGE_RATIO - 1) * 100}%`
   const value = (ratio - 1) * 100
   return `${value < 0 ? '' : '+'}${value.toFixed(Math.abs(value) < 10 ? 1 : 0)}%`
 }

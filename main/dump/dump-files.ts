@@ -16,7 +16,7 @@ const ENDING = '.safetensors'
 export const readDumps = async (paths: readonly string[], aborted?: () => void): Promise<DumpSet> => {
   const problems: DumpProblem[] = []
   const refuse = (path: string, error: unknown): void => {
-    problems.push({ file: path, rule: reasonOf(error), refused: true })
+    problems.push({ file: path === '' ? '""' : path, rule: reasonOf(error), refused: true })
   }
   const sources = new Map<string, ByteSource>()
   for (const path of paths) {

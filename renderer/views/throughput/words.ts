@@ -14,8 +14,12 @@ export const tokensText = (tokens: number): string => {
 export const axisText = (axis: Axis, value: number): string =>
   axis === 'context' ? tokensText(value) : formatInt(value)
 
+/** Beyond that an interval of few repeats says nothing more. */
+const LARGE_RATIO = 1000
+
 /** A ratio as a difference: `+38%`, `−4.2%`. */
 export const gainText = (ratio: number): string => {
+  if (ratio > LARGE_RATIO) return `over +${formatInt((LARGE_RATIO - 1) * 100)}%`
   const percent = (ratio - 1) * 100
   const text = formatFloat(percent, Math.abs(percent) < 9.95 ? 1 : 0)
   return `${percent > 0 ? '+' : ''}${text}%`

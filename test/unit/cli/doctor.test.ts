@@ -22,6 +22,17 @@ describe('doctor where nothing is built', () => {
       )
   })
 
+  it('advises to start the window only where there is a display', async () => {
+    vi.stubEnv('DISPLAY', '')
+    vi.stubEnv('WAYLAND_DISPLAY', '')
+    const missing = (await examine(empty)).missing.join('\n')
+    if (process.platform !== 'linux') return
+    expect(missing).toMatch(/^a display/m)
+    expect(missing).toMatch(/^Electron, .*: run "npm start" where there is a display$/m)
+    vi.stubEnv('DISPLAY', ':0')
+    expect((await examine(empty)).missing.join('\n')).toMatch(/^Electron, .*: run "npm start"$/m)
+  })
+
   it('asks for no window on a server, and names the command of its pack', async () => {
     vi.stubEnv('DCPSCOPE_SERVER_PACK', empty)
     vi.stubEnv('DISPLAY', '')

@@ -234,6 +234,7 @@ describe('dcpscope dump-info', () => {
       /\/nowhere: there is no .*; \/nothing: there/,
     )
     refused(await dcpscope(['dump-info', freshFolder()]), /holds no file that ends in \.safetensors/)
+    refused(await dcpscope(['dump-info', '']), /^dcpscope: "": there is no such file or folder$/m)
     refused(await dcpscope(['dump-info']), /missing required argument/)
   })
 

@@ -119,6 +119,13 @@ describe('the summary of a sweep in words', () => {
     )
   })
 
+  it('does not spell out an interval that two repeats leave without an end', () => {
+    const apart = ROWS.filter(({ repeat }) => repeat < 2).map(
+      (one): PointRow => ({ ...one, tokensPerSecond: one.tokensPerSecond * (one.repeat === 0 ? 1 : 2) }),
+    )
+    expect(sweepText(report({ summary: summarise(apart) }))).toMatch(/ -\d[\d.]*% to over \+99900% /)
+  })
+
   it('says when it counts no weights', () => {
     const parsed = parseSweepConfig({}, 'tiny')
     if (!parsed.ok) throw new Error('the preset is refused')

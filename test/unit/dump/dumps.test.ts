@@ -15,6 +15,13 @@ const named = (name: string, source: ByteSource): ByteSource => ({ ...source, na
 
 const sentences = ({ problems }: DumpSet): string[] => problems.map(problemSentence)
 
+describe('the sentence of a problem', () => {
+  it('is not buried by the name of a tensor', () => {
+    const sentence = problemSentence({ file: 'a', tensor: 'x'.repeat(1e6), rule: 'is wrong', refused: true })
+    expect(sentence).toBe(`a: tensor ${'x'.repeat(120)}... (1000000 characters): is wrong`)
+  })
+})
+
 describe('files of dumps', () => {
   it('are grouped by step and layer, in any order', async () => {
     const { groups, problems } = await openDumps([

@@ -289,6 +289,7 @@ describe('words', () => {
       '1M',
     ])
     expect([1.38, 0.958, 1, 1.004, 4.2].map(gainText)).toEqual(['+38%', '−4.2%', '0.0%', '+0.4%', '+320%'])
+    expect(gainText(5e6)).toMatch(/^over \+99\s900%$/)
     const nowhere = { at: 1, from: null, pays: [], unclear: false }
     expect(paysText('concurrency', { ...nowhere, from: 4, pays: [4, 16] })).toBe('pays from concurrency 4 on')
     expect(paysText('context', { ...nowhere, pays: [1024, 8192] })).toBe(
