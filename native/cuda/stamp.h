@@ -13,14 +13,17 @@ struct Stamp {
 /** Blocks of a kernel that stamp: the first, the last, and some between. A span is the hull of its stamps. */
 constexpr int kStamps = 8;
 
-/** Where a kernel stamps: nowhere, or kStamps of its own. */
+/** Where a kernel stamps: nowhere, or kStamps of its own; and how it announces itself, which it may also do
+ * when it does not stamp. */
 struct Stamps {
-  Stamps(Stamp* of = nullptr, uint64_t* announced = nullptr) : first(of), word(announced) {}
+  Stamps(Stamp* of = nullptr, uint32_t* announced = nullptr, uint32_t as = 0)
+      : first(of), word(announced), name(as) {}
 
   Stamp* first;
-  /** Null, or what the host sees as well: the first block writes the address of its stamps there when it
-   * begins. After a fault nothing else can be read, and this names the kernel. */
-  uint64_t* word;
+  /** Null, or what the host sees as well: the first block writes `name` there when it begins. After a fault
+   * nothing else can be read, and this names the kernel. */
+  uint32_t* word;
+  uint32_t name;
 };
 
 #ifdef __CUDACC__
@@ -40,8 +43,7 @@ __device__ inline int stampOf(int block, int blocks) {
 
 /** By one thread of block 0, before the kernel's work. */
 __device__ inline void announce(const Stamps& stamps) {
-  if (stamps.word != nullptr)
-    *const_cast<volatile uint64_t*>(stamps.word) = reinterpret_cast<uint64_t>(stamps.first);
+  if (stamps.word != nullptr) *const_cast<volatile uint32_t*>(stamps.word) = stamps.name;
 }
 
 #endif

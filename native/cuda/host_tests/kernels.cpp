@@ -29,8 +29,7 @@ namespace {
 constexpr auto kHang = std::chrono::seconds(9);
 
 void announce(const Stamps& stamps) {
-  if (stamps.word != nullptr)
-    __atomic_store_n(stamps.word, reinterpret_cast<uint64_t>(stamps.first), __ATOMIC_RELAXED);
+  if (stamps.word != nullptr) __atomic_store_n(stamps.word, stamps.name, __ATOMIC_RELAXED);
 }
 
 /** Ranks come and go in any order. */
@@ -43,10 +42,8 @@ void nap() {
 template <class F>
 void kernel(cudaStream_t stream, Stamps stamps, F work) {
   enqueue(stream, [=] {
-    if (stamps.first != nullptr) {
-      announce(stamps);
-      stamps.first[0].begin = steadyNs();
-    }
+    announce(stamps);
+    if (stamps.first != nullptr) stamps.first[0].begin = steadyNs();
     nap();
     const bool whole = work();
     if (whole && stamps.first != nullptr) stamps.first[0].end = steadyNs();

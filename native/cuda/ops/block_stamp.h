@@ -9,11 +9,11 @@ namespace dcpscope::cuda {
 class BlockStamp {
  public:
   __device__ explicit BlockStamp(const Stamps& stamps) : stamps_(stamps.first) {
-    if (stamps_ == nullptr || threadIdx.x != 0) return;
+    if (threadIdx.x != 0) return;
+    if (blockIdx.x == 0) announce(stamps);
+    if (stamps_ == nullptr) return;
     slot_ = stampOf(static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x));
-    if (slot_ < 0) return;
-    if (slot_ == 0) announce(stamps);
-    stamps_[slot_].begin = globalTime();
+    if (slot_ >= 0) stamps_[slot_].begin = globalTime();
   }
 
   __device__ void end() const {

@@ -42,7 +42,7 @@ Buffers::Buffers(const RunState& state, const Sizes& sizes, int64_t workspace)
       captures_(static_cast<int64_t>(z_.capturedLayers) * ranks_ * z_.capture.bytes, "capture"),
       frameOnHost_(z_.frame.bytes, "pinned"),
       traceOnHost_(z_.trace.bytes, "pinned"),
-      announced_(sizeof(uint64_t), "pinned") {
+      announced_(sizeof(uint32_t), "pinned") {
   uploadSources(state);
   uploadTableBegin(state.shape);
 }
@@ -72,9 +72,8 @@ void Buffers::clearStamps(size_t works, cudaStream_t stream) const {
 }
 
 std::optional<size_t> Buffers::announced() const {
-  const uint64_t stamps = *announced_.at<volatile uint64_t>();
-  if (stamps == 0) return std::nullopt;
-  return (stamps - reinterpret_cast<uint64_t>(this->stamps(0).first)) / (kStamps * sizeof(Stamp));
+  const uint32_t name = *announced_.at<volatile uint32_t>();
+  return name == 0 ? std::nullopt : std::optional<size_t>(name - 1);
 }
 
 void Buffers::clearStats(cudaStream_t stream) const {

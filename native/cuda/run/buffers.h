@@ -63,15 +63,16 @@ class Buffers {
   const PinnedMemory& frameOnHost() const { return frameOnHost_; }
   void uploadFrame(cudaStream_t stream) const;
 
-  /** Those of a piece of work. */
-  Stamps stamps(size_t work) const {
-    return {trace_.at<Stamp>(z_.trace.stamps) + work * kStamps, announced_.onDevice<uint64_t>()};
+  /** Those of a piece of work, which announces itself also where it is not traced. */
+  Stamps stamps(size_t work, bool traced) const {
+    return {traced ? trace_.at<Stamp>(z_.trace.stamps) + work * kStamps : nullptr,
+            announced_.onDevice<uint32_t>(), static_cast<uint32_t>(work) + 1};
   }
   /** Empties the stamps of the first `works`. */
   void clearStamps(size_t works, cudaStream_t stream) const;
   /** The work that began last since nothing was announced; none where none did. Also after a fault. */
   std::optional<size_t> announced() const;
-  void forgetAnnounced() const { *announced_.at<volatile uint64_t>() = 0; }
+  void forgetAnnounced() const { *announced_.at<volatile uint32_t>() = 0; }
   StatsRecord* stats(int rank, int layer) const { return trace_.at<StatsRecord>(statsOffset(rank, layer)); }
   int64_t statsOffset(int rank, int layer) const {
     return z_.trace.stats + index(rank, layer) * z_.tokens * static_cast<int64_t>(sizeof(StatsRecord));

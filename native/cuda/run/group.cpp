@@ -204,7 +204,7 @@ void CudaGroup::enqueue(StepMode mode, bool recording) {
       if (stops()) return;
       boundLead(at, mode.traced);
       if (fault_.strikes(state_.frame.step, order_[at]) && state_.frame.traced)
-        fault_.strike(mode.traced ? buffers_.stamps(at) : Stamps(), queue_.stream);
+        fault_.strike(buffers_.stamps(at, mode.traced), queue_.stream);
     }
     stages_.enqueue(order_, at, mode, queue_.stream);
   }

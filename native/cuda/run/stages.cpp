@@ -43,7 +43,7 @@ int Stages::capturedAt(int layer) const {
 
 void Stages::enqueue(const std::vector<Work>& order, size_t at, StepMode mode, cudaStream_t stream) const {
   const Work& work = order[at];
-  const Stamps stamps = stampsOf(at, mode);
+  const Stamps stamps = buffers_.stamps(at, mode.traced);
   switch (work.stage) {
     case Stage::metadata:
       if (work.layer < 0)
@@ -55,7 +55,7 @@ void Stages::enqueue(const std::vector<Work>& order, size_t at, StepMode mode, c
       append(work.rank, work.layer, stamps, stream);
       break;
     case Stage::decodeAttn:
-      attend(work.rank, work.layer, mode, stamps, stampsOf(at + 1, mode), stream);
+      attend(work.rank, work.layer, mode, stamps, buffers_.stamps(at + 1, mode.traced), stream);
       break;
     case Stage::neutralize:
       neutralize(work.rank, work.layer, mode, stamps, stream);

@@ -44,7 +44,6 @@ class Stages {
   int capturedAt(int layer) const;
 
  private:
-  Stamps stampsOf(size_t at, StepMode mode) const { return mode.traced ? buffers_.stamps(at) : Stamps(); }
   void metadata(int rank, const Stamps& stamps, cudaStream_t stream) const;
   void localize(int rank, int layer, const Stamps& stamps, cudaStream_t stream) const;
   void append(int rank, int layer, const Stamps& stamps, cudaStream_t stream) const;

@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(kBlockThreads<Producer>, 1)
   if (threadIdx.x == 0) {
     Stamp* stamps = args.inputs.attendStamps.first;
     const int stamp = stamps == nullptr ? -1 : stampOf(block, static_cast<int>(gridDim.x));
-    if (stamp == 0) announce(args.inputs.attendStamps);
+    if (block == 0) announce(args.inputs.attendStamps);
     if (stamp >= 0) stamps[stamp].begin = globalTime();
   }
   if (group >= 2) {
