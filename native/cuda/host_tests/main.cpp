@@ -318,19 +318,26 @@ void expectLost(int signal) {
   buries.join();
 }
 
-std::vector<int> endsWithFault(const char* fault, bool graph) {
+std::vector<int> endsWithFault(const char* fault, bool graph, bool observer) {
   setenv("DCPSCOPE_TEST_FAULT", fault, 1);
-  Scene scene(endless(graph), [](Run& run, int) { return lostBy(run); });
+  Config config = endless(graph);
+  config.observer = observer;
+  Scene scene(config, [](Run& run, int) { return lostBy(run); });
   unsetenv("DCPSCOPE_TEST_FAULT");
   return scene.ends();
 }
 
+/** With an observer the step runs without tracing first. */
 void aDeviceThatFailsEndsAll() {
   for (const bool graph : {false, true})
-    EXPECT(endsWithFault("decode_attn:1:3", graph) == (std::vector<int>{abandoned, fault, abandoned}));
-  const std::vector<int> ends = endsWithFault("decode_attn:1:3:hang", false);
-  EXPECT(ends[0] == absent || ends[2] == absent || ends[1] == still);
-  for (const int end : ends) EXPECT(end == absent || end == abandoned || end == still);
+    for (const bool observer : {false, true})
+      EXPECT(endsWithFault("decode_attn:1:3", graph, observer) ==
+             (std::vector<int>{abandoned, fault, abandoned}));
+  for (const bool observer : {false, true}) {
+    const std::vector<int> ends = endsWithFault("decode_attn:1:3:hang", false, observer);
+    EXPECT(ends[0] == absent || ends[2] == absent || ends[1] == still);
+    for (const int end : ends) EXPECT(end == absent || end == abandoned || end == still);
+  }
 }
 
 /** One fails behind its last exchange: the others keep all of that step, whatever of it they do before they

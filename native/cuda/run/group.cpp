@@ -168,7 +168,7 @@ int64_t CudaGroup::execute(StepMode mode) {
     // Kernels are loaded when they first run, which must not happen while a step is captured.
     if (mode.traced) buffers_.clearStamps(order_.size(), stream);
     enqueue(mode, false);
-    awaitStream("the step before a capture", mode.traced);
+    awaitStream("the step before a capture", doing(mode));
     if (stops()) return 0;
     if (!graphs_->has(mode)) graphs_->capture(mode, stream, [&] { enqueue(mode, true); });
     if (!meet()) return 0;
@@ -191,7 +191,7 @@ int64_t CudaGroup::execute(StepMode mode) {
                               static_cast<size_t>(z_.trace.bytes), cudaMemcpyDeviceToHost, stream),
               "fetching the trace of a step");
   cudaCheck(cudaEventRecord(queue_.end, stream), "the end of a step");
-  await(queue_.end, "a step", mode.traced);
+  await(queue_.end, "a step", doing(mode));
   if (stops()) return 0;
   float ms = 0;
   cudaCheck(cudaEventElapsedTime(&ms, queue_.begin, queue_.end), "the time of a step");
@@ -202,7 +202,7 @@ void CudaGroup::enqueue(StepMode mode, bool recording) {
   for (size_t at = 0; at < order_.size(); ++at) {
     if (!recording) {
       if (stops()) return;
-      boundLead(at, mode.traced);
+      boundLead(at, doing(mode));
       if (fault_.strikes(state_.frame.step, order_[at]) && state_.frame.traced)
         fault_.strike(buffers_.stamps(at, mode.traced), queue_.stream);
     }
@@ -211,11 +211,11 @@ void CudaGroup::enqueue(StepMode mode, bool recording) {
 }
 
 /** Lets the host be at most a layer ahead of a slow device, so that a cancel works soon. */
-void CudaGroup::boundLead(size_t at, bool traced) {
+void CudaGroup::boundLead(size_t at, Doing doing) {
   if (!slow_ || at == 0 || order_[at].layer == order_[at - 1].layer) return;
   const int layer = order_[at].layer;
   cudaCheck(cudaEventRecord(queue_.layers[layer & 1], queue_.stream), "the end of a layer");
-  if (layer > 0) await(queue_.layers[(layer + 1) & 1], "a layer", traced);
+  if (layer > 0) await(queue_.layers[(layer + 1) & 1], "a layer", doing);
 }
 
 const unsigned char* CudaGroup::merged(int layer, int rank, int token) {

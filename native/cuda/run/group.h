@@ -97,25 +97,29 @@ class CudaGroup final : public Group {
   bool together(bool met);
   /** Whether to stop, as far as one process can tell: ranks that meet end a step together. */
   bool stops() const { return meets() ? broken_ : state_.cancelled(); }
-  /** Waits for the device. `traced`: what runs there says where it is. */
-  void await(cudaEvent_t event, const char* what, bool traced = false);
-  void awaitStream(const char* what, bool traced = false);
+  /** What the device does while this rank waits: something before a step, or a step, whose kernels say where
+   * it is, and of which a trace keeps what came to its end. */
+  enum class Doing { other, step, tracedStep };
+  static Doing doing(StepMode mode) { return mode.traced ? Doing::tracedStep : Doing::step; }
+  /** Waits for the device. */
+  void await(cudaEvent_t event, const char* what, Doing doing = Doing::other);
+  void awaitStream(const char* what, Doing doing = Doing::other);
   /** Waits until `done`; when that does not come, it parts from the others, and throws when one is lost. */
-  void watch(const std::function<bool()>& done, bool traced);
-  bool waitFor(const std::function<bool()>& done, bool traced);
+  void watch(const std::function<bool()>& done, Doing doing);
+  bool waitFor(const std::function<bool()>& done, Doing doing);
   void showPlace();
   void stoodStill(int hindmost);
   /** From now on nothing waits for other ranks. */
   void part();
   /** The same, and keeps what a traced step did until then, where the device comes to its end. */
-  void breakOff(bool traced);
+  void breakOff(Doing doing);
 
   void copyMerged(int layer, int rank, int token, unsigned char* to);
   void writeFrame();
   StepTimes runStep();
   int64_t execute(StepMode mode);
   void enqueue(StepMode mode, bool recording);
-  void boundLead(size_t at, bool traced);
+  void boundLead(size_t at, Doing doing);
   void record(StepTimes& times);
   Lanes lanesOf(const std::vector<Hull>& hulls) const;
   /** Of ranks with processes of their own: what the others say of the step. As `together`. */

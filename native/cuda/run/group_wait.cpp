@@ -62,7 +62,7 @@ bool CudaGroup::connect() {
   if (!together(records.has_value())) return false;
   if (const std::function<void()> waits = exchange_->connect(*records, queue_.stream)) {
     const std::shared_ptr<Aside> task = aside(waits);
-    watch([&] { return task->done.load(std::memory_order_acquire); }, false);
+    watch([&] { return task->done.load(std::memory_order_acquire); }, Doing::other);
     if (broken_) return false;
     if (task->error) std::rethrow_exception(task->error);
   }
@@ -94,13 +94,13 @@ bool CudaGroup::together(bool met) {
   return false;
 }
 
-void CudaGroup::awaitStream(const char* what, bool traced) {
+void CudaGroup::awaitStream(const char* what, Doing doing) {
   if (!meets()) return cudaCheck(cudaStreamSynchronize(queue_.stream), what);
   cudaCheck(cudaEventRecord(queue_.end, queue_.stream), what);
-  await(queue_.end, what, traced);
+  await(queue_.end, what, doing);
 }
 
-void CudaGroup::await(cudaEvent_t event, const char* what, bool traced) {
+void CudaGroup::await(cudaEvent_t event, const char* what, Doing doing) {
   if (!meets()) return cudaCheck(cudaEventSynchronize(event), what);
   cudaError_t result = cudaErrorNotReady;
   watch(
@@ -108,20 +108,20 @@ void CudaGroup::await(cudaEvent_t event, const char* what, bool traced) {
         result = cudaEventQuery(event);
         return result != cudaErrorNotReady;
       },
-      traced);
+      doing);
   if (!broken_) cudaCheck(result, what);
 }
 
-void CudaGroup::watch(const std::function<bool()>& done, bool traced) {
+void CudaGroup::watch(const std::function<bool()>& done, Doing doing) {
   Control& control = meeting_->control();
-  bool came = waitFor(done, traced);
+  bool came = waitFor(done, doing);
   // What has waited in vain for a rank is done as well.
   if (const int lost = exchange_->lostRank(); lost >= 0) {
     control.lose(lost);
     came = false;
   }
   if (came) return;
-  breakOff(traced);
+  breakOff(doing);
   control.throwIfLost();
 }
 
@@ -129,7 +129,7 @@ void CudaGroup::watch(const std::function<bool()>& done, bool traced) {
  * Looks again and again until `done`, and in between at the other ranks. False when one is lost, and when the
  * run is cancelled and the step had some time to come to its end by itself.
  */
-bool CudaGroup::waitFor(const std::function<bool()>& done, bool traced) {
+bool CudaGroup::waitFor(const std::function<bool()>& done, Doing doing) {
   Control& control = meeting_->control();
   control.beginWatch();
   const Steady::time_point begun = Steady::now();
@@ -142,14 +142,14 @@ bool CudaGroup::waitFor(const std::function<bool()>& done, bool traced) {
     if (now - begun > kAtFirst) std::this_thread::sleep_for(kSleep);
     if (now - looked < kBetweenWatches) continue;
     looked = now;
-    if (traced) showPlace();
+    if (doing != Doing::other) showPlace();
     if (state_.cancelled()) cancelled = std::min(cancelled, now);
     if (cancelled < now && now - cancelled > kGrace) return false;
     const int hindmost = meeting_->hindmost();
     const std::tuple at(buffers_.announced(), hindmost, control.beacon(hindmost).place.load());
     if (at != place) moved = now;
     place = at;
-    if (traced && now - moved > kStandstill) stoodStill(hindmost);
+    if (doing != Doing::other && now - moved > kStandstill) stoodStill(hindmost);
     if (exchange_->lostRank() >= 0 || !control.watch()) return false;
   }
   return true;
@@ -185,7 +185,7 @@ void CudaGroup::part() {
   });
 }
 
-void CudaGroup::breakOff(bool traced) {
+void CudaGroup::breakOff(Doing doing) {
   const std::optional<size_t> at = buffers_.announced();
   part();
   const Steady::time_point begun = Steady::now();
@@ -194,7 +194,7 @@ void CudaGroup::breakOff(bool traced) {
     std::this_thread::sleep_for(kSleep);
     result = cudaStreamQuery(queue_.stream);
   }
-  if (traced && at && result == cudaSuccess) recordEnded(*at);
+  if (doing == Doing::tracedStep && at && result == cudaSuccess) recordEnded(*at);
 }
 
 }  // namespace dcpscope::cuda
