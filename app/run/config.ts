@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { BACKEND_NAMES } from '../backends/index.ts'
+import { FAULT_NAMES } from '../faults/names.ts'
 
 /**
  * The run configuration: what one decode run computes, on which ranks, and what is kept of it.
@@ -287,11 +288,35 @@ const capture = z.strictObject({
 })
 
 const fault = z.strictObject({
-  fault: z.string().min(1).max(64),
-  ranks: z.union([z.literal('all'), z.array(count(0, MAX_DCP_SIZE - 1))]),
-  layers: z.array(count(0, 511)).optional(),
-  steps: z.array(count(0, 999_999)).optional(),
-  params: z.record(z.string().max(64), z.unknown()).optional(),
+  fault: field(z.enum(FAULT_NAMES), 'Fault', 'What goes wrong.'),
+  ranks: field(
+    z
+      .union([
+        z.enum(['all']),
+        z
+          .array(count(0, MAX_DCP_SIZE - 1))
+          .min(1)
+          .max(MAX_DCP_SIZE),
+      ])
+      .default('all'),
+    'Ranks',
+    'Ranks on which it acts.',
+  ),
+  layers: field(
+    z.array(count(0, 511)).min(1).max(512).optional(),
+    'Layers',
+    'Computed layers in which it acts. Default: all.',
+  ),
+  steps: field(
+    z.array(count(0, 999_999)).min(1).max(4096).optional(),
+    'Steps',
+    'Traced steps in which it acts; warm-up counts as the first. Default: all.',
+  ),
+  params: field(
+    z.record(z.string().max(64), z.unknown()).optional(),
+    'Parameters',
+    'What the fault takes besides, by name.',
+  ),
 })
 
 /** Shape and ranges only; `parseRunConfig` (parse.ts) adds presets and the rules between fields. */

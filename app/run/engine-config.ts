@@ -1,3 +1,4 @@
+import { type EngineFault, engineFaults } from '../faults/engine.ts'
 import type { RunConfig } from './config.ts'
 import { kernelHeads } from './parse.ts'
 import { restOfLayer } from './rest-of-layer.ts'
@@ -58,6 +59,8 @@ export interface EngineConfig {
   readonly captureLayers: readonly number[]
   /** Steps on a GPU whose kernels are recorded. */
   readonly kernelSteps: readonly number[]
+  /** Faults that are injected; they act together. */
+  readonly faults: readonly EngineFault[]
 }
 
 export const defaultSoftmaxScale = (config: RunConfig): number =>
@@ -109,7 +112,7 @@ export const deviceOf = (config: RunConfig, gpus = 0): Device => {
 const neededGpus = ({ engine, parallel }: RunConfig): number =>
   engine.ranks === 'processes' ? parallel.dcpSize : 1
 
-const needsCpu = ({ cache }: RunConfig): boolean => cache.kvDtype === 'fp32'
+const needsCpu = ({ cache, faults }: RunConfig): boolean => cache.kvDtype === 'fp32' || faults.length > 0
 
 /** Needs a configuration without `unsupported` entries. */
 export const engineConfig = (config: RunConfig, device: Device = deviceOf(config)): EngineConfig => {
@@ -151,5 +154,6 @@ export const engineConfig = (config: RunConfig, device: Device = deviceOf(config
     captureSteps: chosenSteps(capture.steps, workload.steps),
     captureLayers: capture.layers,
     kernelSteps: chosenSteps(engine.kernelTrace, workload.steps),
+    faults: engineFaults(config),
   }
 }

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { withBackend } from '../backends/apply.ts'
 import { profileNamed } from '../backends/index.ts'
+import { faultIssues } from '../faults/check.ts'
 import {
   MAX_HEADS,
   MAX_REQUESTS,
@@ -249,7 +250,7 @@ export const parseRunConfig = (input: unknown, preset?: PresetName): ParsedConfi
   const parsed = runConfigSchema.safeParse(merged(base, input), { error: ruleText })
   if (!parsed.success) return { ok: false, issues: issuesOf(parsed.error) }
   const config = withBackend(parsed.data)
-  const issues = configRules(config)
+  const issues = [...configRules(config), ...faultIssues(config)]
   return issues.length > 0 ? { ok: false, issues } : { ok: true, config }
 }
 

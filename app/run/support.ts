@@ -1,6 +1,7 @@
 import { refusals } from '../backends/check.ts'
 import { engineGaps } from '../backends/gaps.ts'
 import { profileNamed } from '../backends/index.ts'
+import { faultNamed } from '../faults/index.ts'
 import type { RunConfig } from './config.ts'
 import { deviceOf, recordsKernels } from './engine-config.ts'
 import { usableGpus } from './gpus.ts'
@@ -32,8 +33,8 @@ export const engineIssues = (config: RunConfig, cuda?: CudaInfo): ConfigIssue[] 
   refuse(!serving.returnLse, 'serving.returnLse', 'a kernel that is not asked for the lse')
   refuse(serving.queryLens !== undefined, 'serving.queryLens', 'a batch of uneven query lengths')
   refuse(serving.phase !== 'decode', 'serving.phase', `the ${serving.phase} phase`)
-  faults.forEach((f, i) => {
-    refuse(true, `faults[${i}].fault`, `fault injection (${JSON.stringify(f.fault)})`)
+  faults.forEach(({ fault }, i) => {
+    refuse(faultNamed(fault).injection === undefined, `faults[${i}].fault`, `injecting ${fault}`)
   })
   return issues
 }
@@ -54,7 +55,7 @@ const COMMAND_LINE_ONLY = 'processes can be run from the command line only'
 
 /** What depends on the device: GPUs keep no fp32 caches and cannot do all that the CPU does, and only they replay graphs and measure what tracing costs. */
 const deviceIssues = (config: RunConfig, cuda: CudaInfo | undefined): ConfigIssue[] => {
-  const { cache, engine } = config
+  const { cache, engine, faults } = config
   const issues: ConfigIssue[] = []
   const asked = engine.device === 'cuda'
   if (asked && cuda?.available === false)
@@ -64,6 +65,8 @@ const deviceIssues = (config: RunConfig, cuda: CudaInfo | undefined): ConfigIssu
     })
   if (asked && cache.kvDtype === 'fp32')
     issues.push({ path: 'cache.kvDtype', message: 'fp32 is not supported on a GPU; use bf16' })
+  if (asked && faults.length > 0)
+    issues.push({ path: 'engine.device', message: 'faults are injected on the CPU only; use cpu or auto' })
   const gpus = cuda === undefined ? Number.POSITIVE_INFINITY : usableGpus(cuda)
   if (engine.graph && deviceOf(config, gpus) === 'cpu')
     issues.push({ path: 'engine.graph', message: 'needs a GPU, and this run would use the CPU' })

@@ -1,6 +1,8 @@
 import { profileNamed } from '../../app/backends/index.ts'
+import type { LseBase } from '../../app/backends/profile.ts'
 import { encodeHeader } from '../../app/dump/safetensors.ts'
 import { DUMP_FORMAT } from '../../app/dump/schema.ts'
+import { faultsAt } from '../../app/faults/engine.ts'
 import { MESSAGE_BYTES } from '../../app/protocol/engine.ts'
 import type { RunConfig } from '../../app/run/config.ts'
 import { acceptedPerStep, contextLens, defaultSoftmaxScale } from '../../app/run/engine-config.ts'
@@ -53,7 +55,7 @@ const captureMetadata = (config: RunConfig, capture: NativeCapture): Record<stri
     rope_dim: model.ropeDim,
     q_len: workload.qLen,
     softmax_scale: defaultSoftmaxScale(config),
-    lse_base: engine.lseBase,
+    lse_base: mergeBase(config, capture),
     comm: parallel.comm,
     kv_layout: cache.kvDtype,
     max_len: longest + (workload.steps - 1) * acceptedPerStep(config) + workload.qLen,
@@ -62,6 +64,13 @@ const captureMetadata = (config: RunConfig, capture: NativeCapture): Record<stri
     ...(engine.graph ? { graph: 1 } : {}),
   }
   return Object.fromEntries(Object.entries(metadata).map(([key, value]) => [key, String(value)]))
+}
+
+/** Base in which the merge of the captured rank took the lse. */
+const mergeBase = (config: RunConfig, at: NativeCapture): LseBase => {
+  const { lseBase } = config.engine
+  if (faultsAt(config, 'lse-base-mismatch', at).length === 0) return lseBase
+  return lseBase === 'e' ? '2' : 'e'
 }
 
 /** The bytes of `parts` in order, as buffers of `size` and a shorter last one. */

@@ -80,6 +80,18 @@ void validateWork(const Config& c) {
   for (const int layer : c.captureLayers) range(layer, 0, c.layers - 1, "captureLayers");
 }
 
+void validateFaults(const Config& c) {
+  rule(c.faults.empty() || !c.cuda, "faults", "are injected on the CPU only");
+  range(static_cast<int64_t>(c.faults.size()), 0, 64, "faults");
+  for (const Fault& fault : c.faults) {
+    rule(fault.ranks != 0, "faults", "must name a rank");
+    rule(c.ranks == 64 || fault.ranks >> c.ranks == 0, "faults",
+         "must name ranks below ranks (" + std::to_string(c.ranks) + ")");
+    for (const int layer : fault.layers) range(layer, 0, c.layers - 1, "faults");
+    for (const int step : fault.steps) range(step, 0, c.steps - 1, "faults");
+  }
+}
+
 /** The field that a pool's size comes from. */
 const char* poolField(const Config& c) { return c.poolTokens > 0 ? "poolTokens" : "contextLens"; }
 
@@ -96,6 +108,7 @@ void validatePools(const Config& c) {
 void validate(const Config& config) {
   validateShape(config);
   validateWork(config);
+  validateFaults(config);
   validatePools(config);
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/faults.h"
 #include "core/kv_type.h"
 
 namespace dcpscope {
@@ -60,6 +61,7 @@ struct Config {
   std::vector<int> captureLayers;
   /** Steps on a GPU whose kernels are recorded. */
   std::vector<int> kernelSteps;
+  std::vector<Fault> faults;
 };
 
 /** Throws ERR_CONFIG that names the field and the rule. */

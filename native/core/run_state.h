@@ -9,6 +9,7 @@
 #include "core/block.h"
 #include "core/clock.h"
 #include "core/config.h"
+#include "core/faults.h"
 #include "core/member.h"
 #include "core/pages.h"
 #include "core/place.h"
@@ -36,6 +37,7 @@ struct RunState {
       : config(c),
         member(std::move(m)),
         shape(config),
+        faults(config.faults),
         clock(member ? Clock(member->clockBase) : Clock()),
         pages(config, shape) {
     frame.before = Block<int64_t>(shape.requests);
@@ -68,6 +70,7 @@ struct RunState {
   const Config config;
   const std::optional<Member> member;
   const Shape shape;
+  const Faults faults;
   const Clock clock;
   PageTable pages;
   StepFrame frame;

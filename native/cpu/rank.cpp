@@ -176,7 +176,7 @@ void Rank::metadata() {
   for (int r = 0; r < shape_.requests; ++r) {
     const int64_t before = shared_.frame.before[r];
     const int64_t after = shared_.frame.after[r];
-    lengths_[r] = layout::localLength(after, rank_, c, I);
+    lengths_[r] = lengthOf(after);
     const int64_t columns = shared_.pages.columns(r);
     std::copy_n(shared_.pages.row(r), columns, &table_[shape_.cellBegin[static_cast<size_t>(r)]]);
     bytes += columns * 4;
@@ -185,13 +185,19 @@ void Rank::metadata() {
       const int token = r * config_.qLen + q;
       const int64_t local = layout::localIndex(t, c, I);
       slots_[token] = layout::owner(t, c, I) == rank_ ? layout::slot(blockTable(r)[local / P], local, P) : -1;
-      const auto seen = static_cast<int32_t>(
-          layout::localLength(layout::visibleGlobal(after, config_.qLen, q), rank_, c, I));
+      const auto seen = static_cast<int32_t>(std::min(
+          layout::localLength(layout::visibleGlobal(after, config_.qLen, q), rank_, c, I), lengths_[r]));
       visible_[token] = seen;
       std::fill_n(&bounds_[static_cast<int64_t>(token) * config_.heads], config_.heads, seen);
     }
   }
   span(-1, Stage::metadata, begun, {bytes, 0});
+}
+
+int64_t Rank::lengthOf(int64_t global) const {
+  const int64_t local = layout::localLength(global, rank_, config_.ranks, config_.interleave);
+  if (const Fault* gap = fault(FaultKind::coverageGap)) return std::max<int64_t>(local - gap->amount, 0);
+  return local;
 }
 
 void Rank::gatherQueries(int layer) {

@@ -68,6 +68,8 @@ class Rank {
 
  private:
   void metadata();
+  /** Local length that the kernel is handed for a request of so many tokens. */
+  int64_t lengthOf(int64_t global) const;
   void gatherQueries(int layer);
   void append(int layer);
   void localise(int layer);
@@ -85,7 +87,7 @@ class Rank {
   void exchange(int layer);
   void agRs(int layer);
   void a2a(int layer);
-  void correct();
+  void correct(int layer);
   void reduceScatter(int layer);
   void copySlices();
   void mergeSlices(int layer);
@@ -93,6 +95,15 @@ class Rank {
   void mergePeers(int layer);
   void restOfLayer();
   void keep(int layer, const char* tensor, const void* from);
+
+  /** The fault of this kind that acts on the rank now, null where none does. */
+  const Fault* fault(FaultKind kind, int layer = kAllLayers) const {
+    return shared_.state.faults.at(kind, rank_, layer, shared_.frame.step);
+  }
+  /** The base in which the merge takes the lse. */
+  bool mergeBase2(int layer) const {
+    return config_.base2 != (fault(FaultKind::lseBaseMismatch, layer) != nullptr);
+  }
 
   /** Says that the rank is in a stage now; the time. */
   int64_t begin(int layer, Stage stage);

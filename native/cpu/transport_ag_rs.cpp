@@ -14,17 +14,18 @@ void Rank::agRs(int layer) {
     std::memcpy(&lses_[r * count], shared_.peers->memory(r).lse, static_cast<size_t>(count) * 4);
   span(layer, Stage::lseAllGather, gather.enter, {count * 4 * (config_.ranks - 1), 0}, &gather);
   const int64_t begun = begin(layer, Stage::lseCorrect);
-  correct();
+  correct(layer);
   span(layer, Stage::lseCorrect, begun,
        {count * shape_.valueDim * shape_.valueBytes, count * shape_.valueDim});
   reduceScatter(layer);
 }
 
-void Rank::correct() {
+void Rank::correct(int layer) {
+  const bool base2 = mergeBase2(layer);
   const int64_t count = static_cast<int64_t>(shape_.tokens) * config_.heads;
   for (int64_t row = 0; row < count && !shared_.cancelled(); ++row) {
-    const double total = lse::merged(&lses_[row], config_.ranks, count, config_.base2);
-    const float weight = lse::weight(lses_[rank_ * count + row], total, config_.base2);
+    const double total = lse::merged(&lses_[row], config_.ranks, count, base2);
+    const float weight = lse::weight(lses_[rank_ * count + row], total, base2);
     shared_.code.rows.scale(out_ + row * shape_.valueDim * shape_.valueBytes, shared_.bf16(), weight,
                             own_.wire + row * shape_.valueDim * shape_.wireBytes, shared_.wireBf16(),
                             shape_.valueDim);

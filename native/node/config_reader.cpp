@@ -62,6 +62,20 @@ class Reader {
     return out;
   }
 
+  std::vector<Napi::Object> objects(const char* field) const {
+    const Napi::Value value = object_.Get(field);
+    if (!value.IsArray()) refuse(field, "a list");
+    const auto array = value.As<Napi::Array>();
+    if (array.Length() > kMaxEntries) refuse(field, "a list of at most 2^20 entries");
+    std::vector<Napi::Object> out;
+    for (uint32_t i = 0; i < array.Length(); ++i) {
+      const Napi::Value entry = array.Get(i);
+      if (!entry.IsObject()) refuse(field, "a list of objects");
+      out.push_back(entry.As<Napi::Object>());
+    }
+    return out;
+  }
+
  private:
   Napi::Object object_;
 };
@@ -104,6 +118,24 @@ bool readBase2(const std::string& text) {
 uint32_t readSeed(int64_t seed) {
   if (seed < 0 || seed > std::numeric_limits<uint32_t>::max()) refuse("seed", "0 to 2^32 - 1");
   return static_cast<uint32_t>(seed);
+}
+
+Fault readFault(Napi::Object object) {
+  const Reader read(object);
+  const std::string name = read.text("fault");
+  const std::optional<FaultKind> kind = faultKind(name);
+  if (!kind) throw EngineError(ErrorCode::config, "faults: this engine cannot inject " + name);
+  Fault fault;
+  fault.kind = *kind;
+  for (const int rank : read.list<int>("ranks")) {
+    if (rank < 0 || rank >= 64) refuse("faults", "of ranks from 0 to 63");
+    fault.ranks |= uint64_t{1} << rank;
+  }
+  fault.layers = read.list<int>("layers");
+  fault.steps = read.list<int>("steps");
+  fault.variant = read.small("variant");
+  fault.amount = read.integer("amount");
+  return fault;
 }
 
 }  // namespace
@@ -155,6 +187,7 @@ Config readConfig(const Napi::Value& value) {
   c.captureSteps = read.list<int>("captureSteps");
   c.captureLayers = read.list<int>("captureLayers");
   c.kernelSteps = read.list<int>("kernelSteps");
+  for (const Napi::Object& fault : read.objects("faults")) c.faults.push_back(readFault(fault));
   return c;
 }
 

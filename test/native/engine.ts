@@ -66,6 +66,7 @@ export const smallConfig = (over: Partial<EngineConfig> = {}): EngineConfig => (
   captureSteps: [],
   captureLayers: [],
   kernelSteps: [],
+  faults: [],
   ...over,
 })
 

@@ -46,7 +46,7 @@ describe('a configuration that breaks a rule is refused in one line', () => {
       { serving: { kernel: 'x' } },
       /serving\.kernel: a back-end kernel is not supported/,
     ],
-    ['a fault', { faults: [{ fault: 'x', ranks: 'all' }] }, /faults\[0\]\.fault: fault injection/],
+    ['an unknown fault', { faults: [{ fault: 'x' }] }, /faults\[0\]\.fault: must be .*, got "x"/],
   ])('%s', async (_name, config, says) => {
     const out = join(freshFolder(), 'out.dcp')
     const file = configFile(config)

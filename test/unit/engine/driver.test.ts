@@ -10,6 +10,7 @@ import type { RunConfigInput } from '../../../app/run/config.ts'
 import type { Device } from '../../../app/run/engine-config.ts'
 import { parseRunConfig } from '../../../app/run/parse.ts'
 import { PROVENANCES, type Provenance, STAGES, type Stage } from '../../../app/trace/stages.ts'
+import { captureMessages } from '../../../main/engine/captures.ts'
 import { type Driver, startRun } from '../../../main/engine/driver.ts'
 import { type FakeEngine, fakeEngine, GPU, NativeError } from './fake-run.ts'
 
@@ -62,6 +63,24 @@ const take = (message: TraceMessage, driver: Driver): void => {
 }
 
 const types = (messages: readonly TraceMessage[]): string[] => messages.map((m) => m.type)
+
+describe('captures', () => {
+  it('say in which base the merge took the lse, which a fault makes another', async () => {
+    const said = (input: RunConfigInput, rank: number): string | undefined => {
+      const capture = { step: 0, layer: 0, rank, tensors: [] }
+      const [message] = captureMessages('r', configured(input), capture)
+      if (message?.type !== 'file') throw new Error('a capture is a file')
+      return /"lse_base":"(.)"/.exec(new TextDecoder().decode(message.data))?.[1]
+    }
+    const faults = [{ fault: 'lse-base-mismatch' as const, ranks: [1] }]
+    expect([said({}, 1), said({ faults }, 0), said({ faults }, 1), said({ faults }, -1)]).toEqual([
+      'e',
+      'e',
+      '2',
+      'e',
+    ])
+  })
+})
 
 describe('the driver of a run', () => {
   it('begins, hands over every step, ends and reports complete', async () => {

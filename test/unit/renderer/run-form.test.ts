@@ -87,7 +87,7 @@ describe('the form made from the schema', () => {
     const { control } = fieldAt('workload', 'requests')
     expect(control).toMatchObject({ kind: 'table', newRow: { contextLen: 1024, count: 1 } })
     const faults = fieldAt('faults', '').control
-    expect(faults).toMatchObject({ kind: 'table', newRow: { fault: '', ranks: 'all' } })
+    expect(faults).toMatchObject({ kind: 'table', newRow: { fault: 'lse-base-mismatch', ranks: 'all' } })
   })
 
   test('follows a schema that it has never seen', () => {

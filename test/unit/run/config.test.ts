@@ -85,7 +85,7 @@ describe('a run configuration', () => {
     [{ engine: { kernelTrace: [0, 1.5] } }, 'engine.kernelTrace[1]: must be a whole number, got 1.5'],
     [{ capture: { steps: ['last'] } }, 'capture.steps[0]: must be a number, got "last"'],
     [{ engine: { kernelTrace: new Array(65).fill(0) } }, 'engine.kernelTrace: must have at most 64 entries'],
-    [{ faults: [{ fault: 'drop' }] }, 'faults[0].ranks: must be all or a list'],
+    [{ faults: [{ fault: 'coverage-gap', ranks: 'x' }] }, 'faults[0].ranks: must be all or a list, got "x"'],
     [{ engine: { kernelTrace: 'all' } }, 'engine.kernelTrace: must be none or last or a list, got "all"'],
     [{ parallel: { dpcSize: 2 } }, 'parallel.dpcSize: is not a known key'],
     [{ model: { heads: 256 } }, 'model.heads: heads * dcpSize / tpSize must be at most 128, got 256'],
@@ -143,7 +143,6 @@ describe('presets', () => {
 
 describe('what the engine cannot do yet', () => {
   it.each([
-    [{ faults: [{ fault: 'lse-base-mismatch', ranks: 'all' }] }, 'faults[0].fault'],
     [{ serving: { backend: 'vllm-triton-mla' } }, 'serving.backend'],
     [{ serving: { returnLse: false } }, 'serving.returnLse'],
     [{ serving: { queryLens: [1, 2] } }, 'serving.queryLens'],

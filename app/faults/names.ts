@@ -1,0 +1,28 @@
+/** Every known failure of DCP decode by its identifier: what configurations, scenarios and the diagnosis name. */
+export const FAULT_NAMES = [
+  'lse-base-mismatch',
+  'empty-row-not-neutralised',
+  'merged-empty-nan',
+  'length-views-swapped',
+  'stale-graph-metadata',
+  'lse-dropped',
+  'merge-missing',
+  'causal-end-aligned',
+  'interleave-mismatch',
+  'slot-map-ignores-dcp',
+  'page-table-not-local',
+  'table-width-mismatch',
+  'topk-not-localised',
+  'topk-sentinel-owned',
+  'lse-layout-transposed',
+  'lse-head-misaligned',
+  'head-order-permuted',
+  'kv-layout-mismatch',
+  'coverage-overlap',
+  'coverage-gap',
+  'lse-low-precision',
+  'split-counter-undersized',
+  'gqa-head-map-local',
+  'pad-row-garbage',
+] as const
+export type FaultName = (typeof FAULT_NAMES)[number]

@@ -1,0 +1,54 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+/**
+ * Faults that are injected on purpose: known bugs of serving engines, each at the point where the real one
+ * sat. What each does, with its variants and what `amount` means, is said in its file in app/faults.
+ */
+namespace dcpscope {
+
+enum class FaultKind : int { coverageGap, lseBaseMismatch };
+constexpr int kFaultKinds = 2;
+
+/** By its identifier, `lse-base-mismatch`; none for one that the engine cannot inject. */
+std::optional<FaultKind> faultKind(std::string_view name);
+
+struct Fault {
+  FaultKind kind = FaultKind::coverageGap;
+  /** Bit r: acts on rank r. */
+  uint64_t ranks = 0;
+  /** Where it acts; empty: everywhere. */
+  std::vector<int> layers;
+  std::vector<int> steps;
+  int variant = 0;
+  int64_t amount = 0;
+};
+
+/** Layer of what is done once a step for all, and step of what is done before the first. */
+constexpr int kAllLayers = -1;
+constexpr int kNoStep = -1;
+
+/** The faults of a run. A run without faults pays one test of a bit at each point. */
+class Faults {
+ public:
+  explicit Faults(const std::vector<Fault>& faults);
+
+  /**
+   * The last fault of this kind that acts there; null where none does. `layer` may be kAllLayers, and `step`
+   * kNoStep, where faults that name layers or steps do not act.
+   */
+  const Fault* at(FaultKind kind, int rank, int layer, int step) const {
+    return (kinds_ >> static_cast<int>(kind) & 1) == 0 ? nullptr : find(kind, rank, layer, step);
+  }
+
+ private:
+  const Fault* find(FaultKind kind, int rank, int layer, int step) const;
+
+  std::vector<Fault> faults_;
+  uint64_t kinds_ = 0;
+};
+
+}  // namespace dcpscope

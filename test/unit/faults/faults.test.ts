@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest'
+import { faultsAt } from '../../../app/faults/engine.ts'
+import { FAULTS, faultNamed } from '../../../app/faults/index.ts'
+import { FAULT_NAMES } from '../../../app/faults/names.ts'
+import type { RunConfigInput } from '../../../app/run/config.ts'
+import { deviceOf, engineConfig } from '../../../app/run/engine-config.ts'
+import { issueText, parseRunConfig } from '../../../app/run/parse.ts'
+import { engineIssues } from '../../../app/run/support.ts'
+
+/** What is wrong with a configuration, else what the engine cannot do of it. */
+const said = (config: RunConfigInput | Record<string, unknown>): string[] => {
+  const parsed = parseRunConfig(config, 'tiny')
+  return (parsed.ok ? engineIssues(parsed.config) : parsed.issues).map(issueText)
+}
+
+const configOf = (config: RunConfigInput) => {
+  const parsed = parseRunConfig(config, 'tiny')
+  if (!parsed.ok) throw new Error(parsed.issues.map(issueText).join('; '))
+  return parsed.config
+}
+
+describe('the faults', () => {
+  it('are all known failures, each by its name', () => {
+    expect(FAULTS.map(({ name }) => name)).toEqual(FAULT_NAMES)
+    for (const name of FAULT_NAMES) expect(faultNamed(name).name).toBe(name)
+  })
+
+  it('are said in one sentence each', () => {
+    for (const { summary, title } of FAULTS) {
+      expect(summary).toMatch(/^[A-Z].*[^.]\.$/)
+      expect(title).toMatch(/^[A-Z].*[^.]$/)
+    }
+  })
+})
+
+describe('faults of a configuration', () => {
+  const gap = { fault: 'coverage-gap' } as const
+
+  it('may leave out all but the name', () => {
+    const config = configOf({
+      faults: [gap, { fault: 'lse-base-mismatch', ranks: [2], layers: [1], steps: [3] }],
+    })
+    expect(engineConfig(config).faults).toEqual([
+      { fault: 'coverage-gap', ranks: [0, 1, 2, 3], layers: [], steps: [], variant: 0, amount: 1 },
+      { fault: 'lse-base-mismatch', ranks: [2], layers: [1], steps: [3], variant: 0, amount: 0 },
+    ])
+  })
+
+  it.each([
+    ['an unknown fault', { fault: 'x' }, /^faults\[0\]\.fault: must be lse-base-mismatch or .*, got "x"$/],
+    [
+      'ranks beyond the group',
+      { ...gap, ranks: [0, 4] },
+      /^faults\[0\]\.ranks\[1\]: must be below dcpSize \(4\), got 4$/,
+    ],
+    ['no ranks', { ...gap, ranks: [] }, /^faults\[0\]\.ranks: must have at least 1 entry$/],
+    [
+      'layers beyond the run',
+      { fault: 'lse-base-mismatch', layers: [99] },
+      /^faults\[0\]\.layers\[0\]: must be below the measured layers \(\d+\), got 99$/,
+    ],
+    [
+      'steps beyond the run',
+      { ...gap, steps: [9999] },
+      /^faults\[0\]\.steps\[0\]: must be below steps \(\d+\), got 9999$/,
+    ],
+    [
+      'layers of what all layers share',
+      { ...gap, layers: [0] },
+      /^faults\[0\]\.layers: must be left out: coverage-gap acts once a step on all layers$/,
+    ],
+    [
+      'a parameter out of range',
+      { ...gap, params: { tokens: 0 } },
+      /^faults\[0\]\.params\.tokens: must be at least 1, got 0$/,
+    ],
+    ['an unknown parameter', { ...gap, params: { x: 0 } }, /^faults\[0\]\.params\.x: is not a known key$/],
+  ])('name path and rule of %s', (_, entry, says) => {
+    const issues = said({ faults: [entry] })
+    expect(issues).toHaveLength(1)
+    expect(issues[0]).toMatch(says)
+  })
+
+  it('name what they need of the configuration', () => {
+    expect(said({ faults: [gap], workload: { topk: 4 } })).toEqual([
+      'workload.topk: must be left out for the fault coverage-gap',
+    ])
+    expect(said({ faults: [{ fault: 'lse-base-mismatch' }], parallel: { tpSize: 4, dcpSize: 1 } })).toEqual([
+      'parallel.dcpSize: must be above 1 for the fault lse-base-mismatch',
+    ])
+  })
+
+  it('that the engine cannot make happen are refused by name', () => {
+    for (const { name, injection } of FAULTS)
+      if (injection === undefined)
+        expect(said({ faults: [{ fault: name }] })).toEqual([
+          `faults[0].fault: injecting ${name} is not supported by this version's engine`,
+        ])
+  })
+
+  it('are injected on the CPU, which auto then takes', () => {
+    expect(deviceOf(configOf({ faults: [gap] }), 8)).toBe('cpu')
+    expect(said({ faults: [gap], engine: { device: 'cuda' } })).toEqual([
+      'engine.device: faults are injected on the CPU only; use cpu or auto',
+    ])
+  })
+
+  it('are found where they act', () => {
+    const config = configOf({
+      faults: [{ fault: 'lse-base-mismatch', ranks: [1], layers: [0], steps: [1, 2] }],
+    })
+    const acts = (rank: number, layer: number, step: number) =>
+      faultsAt(config, 'lse-base-mismatch', { rank, layer, step }).length > 0
+    expect(acts(1, 0, 1)).toBe(true)
+    expect([acts(0, 0, 1), acts(1, 1, 1), acts(1, 0, 0)]).toEqual([false, false, false])
+    expect(faultsAt(config, 'coverage-gap', { rank: 1, layer: 0, step: 1 })).toEqual([])
+  })
+})
