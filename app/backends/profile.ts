@@ -47,7 +47,7 @@ export interface MergeSemantics {
   /** What older versions did with it. */
   readonly zeroWeightBefore?: string
   /** Merged row where no rank has keys. */
-  readonly allEmpty: Partial<Readonly<Record<Transport, string>>>
+  readonly allEmpty: Partial<Readonly<Record<Transport, '(0, -inf)' | '0' | 'NaN' | 'unverified'>>>
   readonly source: string
 }
 

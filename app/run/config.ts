@@ -200,6 +200,32 @@ const engine = z.strictObject({
     'Empty rows',
     'What the kernel leaves in rows without keys, before they are neutralised.',
   ),
+  lseType: field(
+    z.enum(['fp32', 'query']).default('fp32'),
+    'LSE type',
+    'Type in which the kernel keeps its lse: fp32, or that of the query, which is bf16 unless the cache is fp32.',
+  ),
+  lseLayout: field(
+    z.enum(['[T,H]', '[B,H,q]', '[H,T]']).default('[T,H]'),
+    'LSE layout',
+    'Order in which the kernel keeps its lse, brought into [T,H] before the merge: T query tokens of B requests of q, H heads.',
+  ),
+  paddedHeads: field(
+    count(0, MAX_HEADS).default(0),
+    'Padded heads',
+    'Heads that the kernel has rows for; those that it is not given are padding, which is trimmed before the merge. 0: no padding.',
+    'heads',
+  ),
+  zeroWeight: field(
+    z.enum(['dropped', 'multiplied']).default('dropped'),
+    'Weight 0',
+    'What the merge does with the payload of a row whose weight is 0: drops it, or multiplies it, so that NaN stays NaN.',
+  ),
+  allEmpty: field(
+    z.enum(['zero', 'nan']).default('zero'),
+    'All empty',
+    'What the merge makes of a row that is empty on all ranks.',
+  ),
   graph: field(z.boolean().default(false), 'Graph', 'Replay captured CUDA graphs; a GPU only.'),
   rowStats: field(
     z.boolean().default(true),

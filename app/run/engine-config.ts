@@ -1,6 +1,7 @@
 import { type EngineFault, engineFaults } from '../faults/engine.ts'
 import type { RunConfig } from './config.ts'
-import { kernelHeads } from './parse.ts'
+import { kernelHeads } from './heads.ts'
+import type { ConfigIssue } from './parse.ts'
 import { restOfLayer } from './rest-of-layer.ts'
 
 /** What computes a run. */
@@ -41,6 +42,12 @@ export interface EngineConfig {
   readonly topk: number
   readonly lseBase: 'e' | '2'
   readonly emptyRow: 'neutral' | 'unwritten' | 'plusInf' | 'nan'
+  readonly lseType: 'fp32' | 'bf16'
+  readonly lseLayout: '[T,H]' | '[B,H,q]' | '[H,T]'
+  /** Heads that the kernel has rows for, padding among them; 0: just `heads`. */
+  readonly paddedHeads: number
+  readonly zeroWeight: 'dropped' | 'multiplied'
+  readonly allEmpty: 'zero' | 'nan'
   /** Each rank has a process of its own. */
   readonly processes: boolean
   readonly device: Device
@@ -105,14 +112,39 @@ export const recordsKernels = ({ engine, workload }: RunConfig): boolean =>
 /** The device of a run: `auto` is the GPU where `gpus` that can be used are enough and can do the run, else the CPU. */
 export const deviceOf = (config: RunConfig, gpus = 0): Device => {
   if (config.engine.device !== 'auto') return config.engine.device
-  return gpus >= neededGpus(config) && !needsCpu(config) ? 'cuda' : 'cpu'
+  return gpus >= neededGpus(config) && cpuOnly(config).length === 0 ? 'cuda' : 'cpu'
 }
 
 /** Ranks of one process take turns on one GPU. */
 const neededGpus = ({ engine, parallel }: RunConfig): number =>
   engine.ranks === 'processes' ? parallel.dcpSize : 1
 
-const needsCpu = ({ cache, faults }: RunConfig): boolean => cache.kvDtype === 'fp32' || faults.length > 0
+/** Whether the kernel keeps its lse in the type of a query that is bf16. */
+const keepsLseInBf16 = ({ cache, engine }: RunConfig): boolean =>
+  engine.lseType === 'query' && cache.kvDtype !== 'fp32'
+
+/** Relative error above which the check fails: rounding of the cache's type, with room. An lse in bf16 is off by 2^-9 of itself, 6.4% of a weight where it is 16 to 32. */
+export const checkTolerance = (config: RunConfig): number =>
+  keepsLseInBf16(config) ? 1e-1 : config.cache.kvDtype === 'fp32' ? 1e-5 : 1e-2
+
+/** What only the CPU computes of a configuration, as issues of one that asks for a GPU. */
+export const cpuOnly = (config: RunConfig): readonly ConfigIssue[] => {
+  const { cache, engine, workload, faults } = config
+  const issues: ConfigIssue[] = []
+  const refuse = (is: boolean, path: string, message: string): void => {
+    if (is) issues.push({ path, message })
+  }
+  const only = (is: boolean, path: string, what: string): void =>
+    refuse(is, path, `${what} on the CPU only; set engine.device to cpu or auto`)
+  refuse(cache.kvDtype === 'fp32', 'cache.kvDtype', 'fp32 is not supported on a GPU; use bf16')
+  refuse(faults.length > 0, 'engine.device', 'faults are injected on the CPU only; use cpu or auto')
+  only(keepsLseInBf16(config), 'engine.lseType', 'the lse is kept in bf16')
+  // With one query token a request [B,H,q] is [T,H].
+  const rows = engine.lseLayout === '[T,H]' || (engine.lseLayout === '[B,H,q]' && workload.qLen === 1)
+  only(!rows, 'engine.lseLayout', `the lse is laid out ${engine.lseLayout}`)
+  only(engine.paddedHeads > kernelHeads(config), 'engine.paddedHeads', 'heads are padded')
+  return issues
+}
 
 /** Needs a configuration without `unsupported` entries. */
 export const engineConfig = (config: RunConfig, device: Device = deviceOf(config)): EngineConfig => {
@@ -143,6 +175,11 @@ export const engineConfig = (config: RunConfig, device: Device = deviceOf(config
     topk: workload.topk ?? 0,
     lseBase: engine.lseBase,
     emptyRow: engine.emptyRow,
+    lseType: keepsLseInBf16(config) ? 'bf16' : 'fp32',
+    lseLayout: engine.lseLayout,
+    paddedHeads: engine.paddedHeads,
+    zeroWeight: engine.zeroWeight,
+    allEmpty: engine.allEmpty,
     processes: engine.ranks === 'processes',
     device,
     graph: engine.graph,

@@ -11,6 +11,7 @@ import {
   type RunConfigInput,
   runConfigSchema,
 } from './config.ts'
+import { kernelHeads } from './heads.ts'
 import { PRESETS, presetNamed } from './presets.ts'
 
 /** One violated rule: `path` in the configuration (`parallel.dcpSize`), and what must hold. */
@@ -140,10 +141,6 @@ export const merged = (base: unknown, over: unknown): unknown => {
   return Object.fromEntries(out)
 }
 
-/** Heads that the kernel of one rank sees after the gather: heads * dcpSize / tpSize. */
-export const kernelHeads = (config: RunConfig): number =>
-  (config.model.heads * config.parallel.dcpSize) / config.parallel.tpSize
-
 const MODEL_PRESETS = PRESETS.filter(({ weights }) => weights !== undefined).map(({ name }) => name)
 
 /** Rules between fields; the same list serves form, command line and engine. */
@@ -179,6 +176,11 @@ export const configRules = (config: RunConfig): ConfigIssue[] => {
       'model.heads',
       `heads * dcpSize / tpSize must be at most ${MAX_HEADS}, got ${kernelHeads(config)}`,
     )
+  rule(
+    engine.paddedHeads === 0 || engine.paddedHeads >= kernelHeads(config),
+    'engine.paddedHeads',
+    `must be 0, or at least heads * dcpSize / tpSize (${kernelHeads(config)}), got ${engine.paddedHeads}`,
+  )
   rule(
     parallel.comm !== 'p2p' || parallel.wireDtype === 'out',
     'parallel.wireDtype',

@@ -1,5 +1,5 @@
 import type { RunConfig } from './config.ts'
-import { kernelHeads } from './parse.ts'
+import { kernelHeads } from './heads.ts'
 import { type LayerWeights, presetNamed } from './presets.ts'
 
 /** Work of one rank on one layer besides attention itself. */

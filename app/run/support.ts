@@ -3,7 +3,7 @@ import { engineGaps } from '../backends/gaps.ts'
 import { profileNamed } from '../backends/index.ts'
 import { faultNamed } from '../faults/index.ts'
 import type { RunConfig } from './config.ts'
-import { deviceOf, recordsKernels } from './engine-config.ts'
+import { cpuOnly, deviceOf, recordsKernels } from './engine-config.ts'
 import { usableGpus } from './gpus.ts'
 import type { CudaInfo } from './machine.ts'
 import type { ConfigIssue } from './parse.ts'
@@ -55,7 +55,7 @@ const COMMAND_LINE_ONLY = 'processes can be run from the command line only'
 
 /** What depends on the device: GPUs keep no fp32 caches and cannot do all that the CPU does, and only they replay graphs and measure what tracing costs. */
 const deviceIssues = (config: RunConfig, cuda: CudaInfo | undefined): ConfigIssue[] => {
-  const { cache, engine, faults } = config
+  const { engine } = config
   const issues: ConfigIssue[] = []
   const asked = engine.device === 'cuda'
   if (asked && cuda?.available === false)
@@ -63,10 +63,7 @@ const deviceIssues = (config: RunConfig, cuda: CudaInfo | undefined): ConfigIssu
       path: 'engine.device',
       message: `cuda cannot be used on this machine: ${cuda.reason ?? 'there is no GPU'}`,
     })
-  if (asked && cache.kvDtype === 'fp32')
-    issues.push({ path: 'cache.kvDtype', message: 'fp32 is not supported on a GPU; use bf16' })
-  if (asked && faults.length > 0)
-    issues.push({ path: 'engine.device', message: 'faults are injected on the CPU only; use cpu or auto' })
+  if (asked) issues.push(...cpuOnly(config))
   const gpus = cuda === undefined ? Number.POSITIVE_INFINITY : usableGpus(cuda)
   if (engine.graph && deviceOf(config, gpus) === 'cpu')
     issues.push({ path: 'engine.graph', message: 'needs a GPU, and this run would use the CPU' })

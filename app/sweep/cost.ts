@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { RunConfig } from '../run/config.ts'
 import { acceptedPerStep, tokenBytes } from '../run/engine-config.ts'
-import { kernelHeads } from '../run/parse.ts'
+import { kernelHeads } from '../run/heads.ts'
 import { restOfLayer } from '../run/rest-of-layer.ts'
 import { STAGE_FAMILY } from '../trace/stages.ts'
 import { type CollectiveTime, collectiveTime } from './collectives.ts'

@@ -1,13 +1,11 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { MAX_DCP_SIZE, type RunConfig } from '../../app/run/config.ts'
+import { MAX_DCP_SIZE } from '../../app/run/config.ts'
+import { checkTolerance } from '../../app/run/engine-config.ts'
 import type { Manifest, RunSummary } from '../../app/trace/manifest.ts'
 import { PROVENANCES, STAGES } from '../../app/trace/stages.ts'
 import { numberOf, type PlainRow, plainRows } from './duck.ts'
 import { jsonNumber } from './live-progress.ts'
 import { countedSpans, relation } from './sources.ts'
-
-/** Relative error above which the check fails: rounding of the cache's type, with room. */
-const checkTolerance = (config: RunConfig): number => (config.cache.kvDtype === 'fp32' ? 1e-5 : 1e-2)
 
 /** The numbers of a run, computed from its bundle. */
 export const summarise = async (

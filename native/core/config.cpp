@@ -46,6 +46,8 @@ void validateShape(const Config& c) {
   range(c.ranks, 1, 64, "ranks");
   range(c.heads, 1, 128, "heads");
   multiple(c.heads, c.ranks, "heads");
+  rule(c.paddedHeads == 0 || (c.paddedHeads >= c.heads && c.paddedHeads <= 128), "paddedHeads",
+       "must be 0, or at least heads and at most 128, got " + std::to_string(c.paddedHeads));
   range(c.kvLoraRank, 16, 512, "kvLoraRank");
   multiple(c.kvLoraRank, 16, "kvLoraRank");
   range(c.ropeDim, 0, 256, "ropeDim");
@@ -129,6 +131,7 @@ Shape::Shape(const Config& c)
       keyDim(c.kvLoraRank + c.ropeDim),
       valueDim(c.kvLoraRank),
       headsPerRank(c.heads / c.ranks),
+      kernelHeads(c.paddedHeads == 0 ? c.heads : c.paddedHeads),
       rowsPerRequest(c.qLen * c.heads),
       valueBytes(c.kvType == KvType::fp32 ? 4 : 2),
       wireBytes(c.wireFp32 ? 4 : valueBytes),

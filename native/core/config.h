@@ -5,12 +5,18 @@
 
 #include "core/faults.h"
 #include "core/kv_type.h"
+#include "core/lse_layout.h"
 
 namespace dcpscope {
 
 enum class Comm { agRs, a2a, p2p };
 /** What the kernel leaves in rows without keys: (0, -inf), stale memory, (0, +inf), (NaN, -inf). */
 enum class EmptyRow { neutral, unwritten, plusInf, nan };
+/** What a merge does with the payload of a row whose weight is 0: leaves it out, or multiplies it (0 * NaN is
+ * NaN). */
+enum class ZeroWeight { dropped, multiplied };
+/** What a merge makes of a row that is empty on all ranks. */
+enum class AllEmpty { zero, nan };
 
 constexpr int kCheckAuto = -1;
 constexpr int kCheckAll = -2;
@@ -43,6 +49,13 @@ struct Config {
   int topk = 0;
   bool base2 = false;
   EmptyRow emptyRow = EmptyRow::neutral;
+  /** The kernel rounds its lse to bf16, and keeps it in a layout of its own. */
+  bool lseBf16 = false;
+  LseLayout lseLayout = LseLayout::tokens;
+  /** Heads that the kernel computes; those above `heads` are padding. 0: just `heads`. */
+  int paddedHeads = 0;
+  ZeroWeight zeroWeight = ZeroWeight::dropped;
+  AllEmpty allEmpty = AllEmpty::zero;
   /** Each rank has a process of its own. */
   bool processes = false;
   /** Whether GPUs compute the run, and whether they replay captured graphs. */
@@ -77,6 +90,8 @@ struct Shape {
   int keyDim;    // D = kvLoraRank + ropeDim
   int valueDim;  // V = kvLoraRank
   int headsPerRank;
+  /** Heads that a kernel computes, with padding. */
+  int kernelHeads;
   /** Query rows of one request that one kernel call handles: qLen * heads. */
   int rowsPerRequest;
   /** Bytes of one value of queries, new keys and partials, and of one on the wire. */

@@ -28,10 +28,18 @@ inline double merged(const float* lses, int count, int64_t stride, bool base2) {
   return most + logarithm(total, base2);
 }
 
-/** Weight of a partial in a merge whose log-sum-exp is `total`; 0 for neutral ones, also when all are. */
-inline float weight(float own, double total, bool base2) {
+/** How a merge weights partials. */
+struct MergeRule {
+  bool base2;
+  /** Weights are NaN where all partials are neutral, as -inf - -inf is; else 0. */
+  bool emptyNan = false;
+};
+
+/** Weight of a partial in a merge whose log-sum-exp is `total`; 0 for neutral ones. */
+inline float weight(float own, double total, const MergeRule& rule) {
+  if (rule.emptyNan && total == static_cast<double>(kNone)) return std::numeric_limits<float>::quiet_NaN();
   const float lse = effective(own);
-  return lse == kNone ? 0.0F : static_cast<float>(power(lse - total, base2));
+  return lse == kNone ? 0.0F : static_cast<float>(power(lse - total, rule.base2));
 }
 
 }  // namespace dcpscope::lse

@@ -55,7 +55,7 @@ Rank::Bytes Rank::bytes(const Config& c, const Shape& s, const AttentionPlan& pl
   bytes.pool = c.layers * s.poolBytes(c);
   bytes.queries = queryBytes(c, s);
   bytes.partials = bytes.peers.out + bytes.peers.wire + sliceBytes(c, s) + bytes.peers.lse +
-                   lseValues(c, s) * 4 + plan.splitRows(s) * (s.valueDim + 2) * 4;
+                   lseValues(c, s) * 4 + KernelOutput::bytes(c, s) + plan.splitRows(s) * (s.valueDim + 2) * 4;
   bytes.merged = bytes.peers.merged;
   bytes.tables = s.requests * 8 + s.cells() * 4 + s.tokens * 12 +
                  static_cast<int64_t>(s.requests) * s.rowsPerRequest * 4 +
@@ -79,6 +79,7 @@ Rank::Rank(Shared& shared, int rank, int team)
       slices_(sliceBytes(config_, shape_)),
       lses_(lseValues(config_, shape_)),
       out_(own_.out),
+      kernel_(config_, shape_),
       lengths_(shape_.requests),
       table_(std::max<int64_t>(shape_.cells(), 1)),
       slots_(shape_.tokens),
@@ -126,14 +127,14 @@ void Rank::run(ThreadScratch& scratch) {
   report.layers = shared_.clock.now();
   for (int layer = 0; layer < config_.layers; ++layer) {
     if (config_.ranks == 1) out_ = merged(layer);
+    kernel_.aim(out_, own_.lse);
     queries_ = shared_.inputs.queries(layer);
     if (shared_.gathersQueries()) gatherQueries(layer);
     append(layer);
     if (config_.topk > 0) localise(layer);
     keep(layer, "q", queries_);
     attend(layer, scratch);
-    keep(layer, "out_kernel", out_);
-    keep(layer, "lse_kernel", own_.lse);
+    keepKernel(layer);
     neutralize(layer);
     keep(layer, "out", out_);
     keep(layer, "lse", own_.lse);
@@ -146,6 +147,11 @@ void Rank::run(ThreadScratch& scratch) {
     }
   }
   report.ended = shared_.clock.now();
+}
+
+lse::MergeRule Rank::mergeRule(int layer) const {
+  return {config_.base2 != (fault(FaultKind::lseBaseMismatch, layer) != nullptr),
+          config_.allEmpty == AllEmpty::nan};
 }
 
 void Rank::exchange(int layer) {
@@ -218,11 +224,12 @@ void Rank::gatherQueries(int layer) {
 
 void Rank::neutralize(int layer) {
   const int64_t begun = begin(layer, Stage::neutralize);
+  kernel_.bring();
   for (int t = 0; t < shape_.tokens && !shared_.cancelled(); ++t) neutralizeRow(layer, t);
   int64_t rows = 0;
   for (int t = 0; t < shape_.tokens; ++t) rows += config_.rowStats || visible_[t] == 0 ? 1 : 0;
   const int64_t rowBytes = static_cast<int64_t>(config_.heads) * (shape_.valueDim * shape_.valueBytes + 4);
-  span(layer, Stage::neutralize, begun, {rows * rowBytes, 0});
+  span(layer, Stage::neutralize, begun, {rows * rowBytes + kernel_.moved(), 0});
 }
 
 void Rank::neutralizeRow(int layer, int token) {
@@ -281,13 +288,24 @@ void Rank::restOfLayer() {
   }
 }
 
-void Rank::keep(int layer, const char* tensor, const void* from) {
-  if (!shared_.state.captures(layer)) return;
+Tensor* Rank::kept(int layer, const char* tensor) {
+  if (!shared_.state.captures(layer)) return nullptr;
   for (Capture& capture : trace_.captures) {
     if (capture.layer != layer) continue;
     for (Tensor& t : capture.tensors)
-      if (std::strcmp(t.name, tensor) == 0) std::memcpy(t.data.data(), from, t.data.size());
+      if (std::strcmp(t.name, tensor) == 0) return &t;
   }
+  return nullptr;
+}
+
+void Rank::keep(int layer, const char* tensor, const void* from) {
+  if (Tensor* to = kept(layer, tensor)) std::memcpy(to->data.data(), from, to->data.size());
+}
+
+/** As dumps have it, in whatever layout the kernel wrote. */
+void Rank::keepKernel(int layer) {
+  if (Tensor* out = kept(layer, "out_kernel")) kernel_.copyOut(out->data.data());
+  if (Tensor* lse = kept(layer, "lse_kernel")) kernel_.copyLse(reinterpret_cast<float*>(lse->data.data()));
 }
 
 }  // namespace dcpscope

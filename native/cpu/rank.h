@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "core/block.h"
+#include "core/lse.h"
 #include "core/rank_trace.h"
+#include "cpu/kernel_output.h"
 #include "cpu/state.h"
 
 namespace dcpscope {
@@ -84,6 +86,9 @@ class Rank {
   void neutralize(int layer);
   void neutralizeRow(int layer, int token);
   void noteRow(int layer, int token);
+  /** How the merge weights partials, and in which base it takes their lse. */
+  lse::MergeRule mergeRule(int layer) const;
+  bool multipliesZeros() const { return config_.zeroWeight == ZeroWeight::multiplied; }
   void exchange(int layer);
   void agRs(int layer);
   void a2a(int layer);
@@ -94,17 +99,15 @@ class Rank {
   void p2p(int layer);
   void mergePeers(int layer);
   void restOfLayer();
+  /** A tensor of the capture of a layer; null where the layer is not captured. */
+  Tensor* kept(int layer, const char* tensor);
   void keep(int layer, const char* tensor, const void* from);
+  void keepKernel(int layer);
 
   /** The fault of this kind that acts on the rank now, null where none does. */
   const Fault* fault(FaultKind kind, int layer = kAllLayers) const {
     return shared_.state.faults.at(kind, rank_, layer, shared_.frame.step);
   }
-  /** The base in which the merge takes the lse. */
-  bool mergeBase2(int layer) const {
-    return config_.base2 != (fault(FaultKind::lseBaseMismatch, layer) != nullptr);
-  }
-
   /** Says that the rank is in a stage now; the time. */
   int64_t begin(int layer, Stage stage);
   Collective enter(int layer, Stage stage);
@@ -126,8 +129,9 @@ class Rank {
   /** Received from the others: lse, and for a2a slices of partials. */
   Block<unsigned char> slices_;
   Block<float> lses_;
-  /** Where the kernel writes: the merged buffer itself when there is nothing to merge. */
+  /** The partial as the merge takes it: in the merged buffer itself when there is nothing to merge. */
   unsigned char* out_ = nullptr;
+  KernelOutput kernel_;
   const unsigned char* queries_ = nullptr;
   Block<int64_t> lengths_;
   Block<int32_t> table_;

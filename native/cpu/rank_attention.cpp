@@ -2,23 +2,14 @@
 #include <cmath>
 #include <limits>
 
-#include "core/bf16.h"
 #include "cpu/rank.h"
+#include "cpu/stale.h"
 
 namespace dcpscope {
 namespace {
 
 constexpr double kLn2 = 0.693147180559945309417;
 constexpr double kLog2E = 1.44269504088896340736;
-/** What stale memory looks like in `emptyRow: unwritten`: finite, far off, and exact in bf16. */
-constexpr float kStaleOut = 4096.0F;
-constexpr float kStaleLse = 64.0F;
-void fillRow(void* row, bool bf16, float value, int n) {
-  if (bf16)
-    std::fill_n(static_cast<uint16_t*>(row), n, toBf16(value));
-  else
-    std::fill_n(static_cast<float*>(row), n, value);
-}
 
 }  // namespace
 
@@ -92,14 +83,14 @@ void Rank::attendUnit(int layer, int64_t unit, ThreadScratch& scratch) {
 
 void Rank::finish(int64_t row, const float* acc, float top, float total) {
   if (total == 0) return writeEmpty(row);
-  unsigned char* to = out_ + row * shape_.valueDim * shape_.valueBytes;
-  shared_.code.rows.scale(acc, false, kvScale(config_) / total, to, shared_.bf16(), shape_.valueDim);
+  shared_.code.rows.scale(acc, false, kvScale(config_) / total, kernel_.out(row), shared_.bf16(),
+                          shape_.valueDim);
   writeLse(row, top, total);
 }
 
 void Rank::writeLse(int64_t row, float top, float total) {
   const double base2 = static_cast<double>(top) + std::log2(static_cast<double>(total));
-  own_.lse[row] = static_cast<float>(config_.base2 ? base2 : base2 * kLn2);
+  kernel_.putLse(row, static_cast<float>(config_.base2 ? base2 : base2 * kLn2));
 }
 
 void Rank::writeEmpty(int64_t row) {
@@ -113,8 +104,8 @@ void Rank::writeEmpty(int64_t row) {
                     : config_.emptyRow == EmptyRow::unwritten ? Left{kStaleOut, kStaleLse}
                     : config_.emptyRow == EmptyRow::plusInf   ? Left{0, inf}
                                                               : Left{notANumber, -inf};
-  fillRow(out_ + row * shape_.valueDim * shape_.valueBytes, shared_.bf16(), left.out, shape_.valueDim);
-  own_.lse[row] = left.lse;
+  fillRow(kernel_.out(row), shared_.bf16(), left.out, shape_.valueDim);
+  kernel_.putLse(row, left.lse);
 }
 
 void Rank::combine() {
@@ -143,8 +134,8 @@ void Rank::combineRow(int request, int row, int splits) {
   for (int s = 0; s < splits; ++s) weights[s] = static_cast<float>(weights[s] * kvScale(config_) / total);
   const void* rowsOf[kUnitsWanted];
   std::copy_n(parts, splits, rowsOf);
-  unsigned char* to = out_ + out * shape_.valueDim * shape_.valueBytes;
-  shared_.code.rows.merge({rowsOf, weights, splits, false}, to, shared_.bf16(), shape_.valueDim);
+  shared_.code.rows.merge({rowsOf, weights, splits, false}, kernel_.out(out), shared_.bf16(),
+                          shape_.valueDim);
   writeLse(out, top, static_cast<float>(total));
 }
 

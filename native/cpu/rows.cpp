@@ -33,14 +33,10 @@ void stats(const void* row, bool bf16, int n, RowStats& result) {
 
 template <class From, class To>
 void scaleTyped(const From* from, float weight, To* to, int n) {
-  if (weight == 0.0F) {
-    for (int d = 0; d < n; d += kLanes) storeFloat(to + d, vf{});
-    return;
-  }
   for (int d = 0; d < n; d += kLanes) storeFloat(to + d, loadFloat(from + d) * weight);
 }
 
-void scale(const void* from, bool fromBf16, float weight, void* to, bool toBf16, int n) {
+void multiply(const void* from, bool fromBf16, float weight, void* to, bool toBf16, int n) {
   const auto* fromHalf = static_cast<const uint16_t*>(from);
   const auto* fromFloat = static_cast<const float*>(from);
   auto* toHalf = static_cast<uint16_t*>(to);
@@ -53,6 +49,13 @@ void scale(const void* from, bool fromBf16, float weight, void* to, bool toBf16,
     scaleTyped(fromFloat, weight, toHalf, n);
   else
     scaleTyped(fromFloat, weight, toFloat, n);
+}
+
+void scale(const void* from, bool fromBf16, float weight, void* to, bool toBf16, int n) {
+  if (weight == 0.0F)
+    __builtin_memset(to, 0, static_cast<size_t>(n) * (toBf16 ? sizeof(uint16_t) : sizeof(float)));
+  else
+    multiply(from, fromBf16, weight, to, toBf16, n);
 }
 
 inline vf rounded(vf value, const float*) { return value; }
@@ -88,7 +91,7 @@ void mergeTyped(const WeightedRows& from, To* to, int n) {
   for (int d = 0; d < n; d += kLanes) {
     vf total = {};
     for (int i = 0; i < from.count; ++i)
-      if (from.weights[i] != 0.0F)
+      if (from.all || from.weights[i] != 0.0F)
         total += loadFloat(static_cast<const From*>(from.rows[i]) + d) * from.weights[i];
     storeFloat(to + d, total);
   }
@@ -112,6 +115,6 @@ void addScaled(const float* from, float weight, float* to, int n) {
 }  // namespace
 
 extern const RowKernels rowKernels;
-const RowKernels rowKernels{stats, scale, add, merge, addScaled};
+const RowKernels rowKernels{stats, scale, multiply, add, merge, addScaled};
 
 }  // namespace dcpscope::DCPSCOPE_ISA

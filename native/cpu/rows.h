@@ -11,12 +11,14 @@ struct RowStats {
   float absmax = 0;
 };
 
-/** Sum of weighted rows: row i is `rows[i]`, weight 0 leaves it out whatever it holds. */
+/** Sum of weighted rows: row i is `rows[i]`. Weight 0 leaves it out whatever it holds, unless `all` are
+ * multiplied. */
 struct WeightedRows {
   const void* const* rows;
   const float* weights;
   int count;
   bool bf16;
+  bool all = false;
 };
 
 constexpr int kMaxAddends = 64;
@@ -26,6 +28,8 @@ struct RowKernels {
   void (*stats)(const void* row, bool bf16, int n, RowStats& stats);
   /** to = from * weight, rounded to the type of `to`; weight 0 gives zeros whatever `from` holds. */
   void (*scale)(const void* from, bool fromBf16, float weight, void* to, bool toBf16, int n);
+  /** The same, but what is no number stays so also with weight 0. */
+  void (*multiply)(const void* from, bool fromBf16, float weight, void* to, bool toBf16, int n);
   /** to = sum of at most kMaxAddends rows, pair by pair (recursive halving), each rounded to the rows' own
    * type. */
   void (*add)(const void* const* rows, int count, bool bf16, void* to, bool toBf16, int n);

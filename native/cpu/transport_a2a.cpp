@@ -1,7 +1,6 @@
 #include <array>
 #include <cstring>
 
-#include "core/lse.h"
 #include "cpu/rank.h"
 
 namespace dcpscope {
@@ -39,19 +38,19 @@ void Rank::copySlices() {
 
 void Rank::mergeSlices(int layer) {
   const int64_t rows = static_cast<int64_t>(shape_.tokens) * shape_.headsPerRank;
-  const bool base2 = mergeBase2(layer);
+  const lse::MergeRule rule = mergeRule(layer);
   std::array<const void*, 64> from{};
   std::array<float, 64> weights{};
   for (int64_t row = 0; row < rows && !shared_.cancelled(); ++row) {
-    const double total = lse::merged(&lses_[row], config_.ranks, rows, base2);
+    const double total = lse::merged(&lses_[row], config_.ranks, rows, rule.base2);
     for (int r = 0; r < config_.ranks; ++r) {
       const int64_t at = r * rows + row;
       from[static_cast<size_t>(r)] = slices_.data() + at * shape_.valueDim * shape_.wireBytes;
-      weights[static_cast<size_t>(r)] = lse::weight(lses_[at], total, base2);
+      weights[static_cast<size_t>(r)] = lse::weight(lses_[at], total, rule);
     }
-    shared_.code.rows.merge({from.data(), weights.data(), config_.ranks, shared_.wireBf16()},
-                            merged(layer) + row * shape_.valueDim * shape_.valueBytes, shared_.bf16(),
-                            shape_.valueDim);
+    shared_.code.rows.merge(
+        {from.data(), weights.data(), config_.ranks, shared_.wireBf16(), multipliesZeros()},
+        merged(layer) + row * shape_.valueDim * shape_.valueBytes, shared_.bf16(), shape_.valueDim);
   }
 }
 

@@ -1,7 +1,6 @@
 #include <array>
 #include <cstring>
 
-#include "core/lse.h"
 #include "cpu/rank.h"
 
 namespace dcpscope {
@@ -21,14 +20,14 @@ void Rank::agRs(int layer) {
 }
 
 void Rank::correct(int layer) {
-  const bool base2 = mergeBase2(layer);
   const int64_t count = static_cast<int64_t>(shape_.tokens) * config_.heads;
+  const lse::MergeRule rule = mergeRule(layer);
+  const auto apply = multipliesZeros() ? shared_.code.rows.multiply : shared_.code.rows.scale;
   for (int64_t row = 0; row < count && !shared_.cancelled(); ++row) {
-    const double total = lse::merged(&lses_[row], config_.ranks, count, base2);
-    const float weight = lse::weight(lses_[rank_ * count + row], total, base2);
-    shared_.code.rows.scale(out_ + row * shape_.valueDim * shape_.valueBytes, shared_.bf16(), weight,
-                            own_.wire + row * shape_.valueDim * shape_.wireBytes, shared_.wireBf16(),
-                            shape_.valueDim);
+    const double total = lse::merged(&lses_[row], config_.ranks, count, rule.base2);
+    const float weight = lse::weight(lses_[rank_ * count + row], total, rule);
+    apply(out_ + row * shape_.valueDim * shape_.valueBytes, shared_.bf16(), weight,
+          own_.wire + row * shape_.valueDim * shape_.wireBytes, shared_.wireBf16(), shape_.valueDim);
   }
 }
 

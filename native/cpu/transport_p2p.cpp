@@ -1,6 +1,5 @@
 #include <array>
 
-#include "core/lse.h"
 #include "cpu/rank.h"
 
 namespace dcpscope {
@@ -19,9 +18,9 @@ void Rank::p2p(int layer) {
 }
 
 void Rank::mergePeers(int layer) {
+  const lse::MergeRule rule = mergeRule(layer);
   std::array<PeerMemory, 64> peers{};
   for (int r = 0; r < config_.ranks; ++r) peers[static_cast<size_t>(r)] = shared_.peers->memory(r);
-  const bool base2 = mergeBase2(layer);
   std::array<const void*, 64> from{};
   std::array<float, 64> lses{};
   std::array<float, 64> weights{};
@@ -33,10 +32,10 @@ void Rank::mergePeers(int layer) {
       lses[r] = peers[r].lse[at];
       from[r] = peers[r].out + at * shape_.valueDim * shape_.valueBytes;
     }
-    const double total = lse::merged(lses.data(), config_.ranks, 1, base2);
+    const double total = lse::merged(lses.data(), config_.ranks, 1, rule.base2);
     for (size_t r = 0; r < static_cast<size_t>(config_.ranks); ++r)
-      weights[r] = lse::weight(lses[r], total, base2);
-    shared_.code.rows.merge({from.data(), weights.data(), config_.ranks, shared_.bf16()},
+      weights[r] = lse::weight(lses[r], total, rule);
+    shared_.code.rows.merge({from.data(), weights.data(), config_.ranks, shared_.bf16(), multipliesZeros()},
                             merged(layer) + row * shape_.valueDim * shape_.valueBytes, shared_.bf16(),
                             shape_.valueDim);
   }

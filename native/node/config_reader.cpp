@@ -103,6 +103,31 @@ EmptyRow readEmptyRow(const std::string& text) {
   refuse("emptyRow", "neutral, unwritten, plusInf or nan");
 }
 
+bool readLseBf16(const std::string& text) {
+  if (text == "bf16") return true;
+  if (text == "fp32") return false;
+  refuse("lseType", "fp32 or bf16");
+}
+
+LseLayout readLseLayout(const std::string& text) {
+  if (text == "[T,H]") return LseLayout::tokens;
+  if (text == "[B,H,q]") return LseLayout::requests;
+  if (text == "[H,T]") return LseLayout::heads;
+  refuse("lseLayout", "[T,H], [B,H,q] or [H,T]");
+}
+
+ZeroWeight readZeroWeight(const std::string& text) {
+  if (text == "dropped") return ZeroWeight::dropped;
+  if (text == "multiplied") return ZeroWeight::multiplied;
+  refuse("zeroWeight", "dropped or multiplied");
+}
+
+AllEmpty readAllEmpty(const std::string& text) {
+  if (text == "zero") return AllEmpty::zero;
+  if (text == "nan") return AllEmpty::nan;
+  refuse("allEmpty", "zero or nan");
+}
+
 bool readCuda(const std::string& text) {
   if (text == "cuda") return true;
   if (text == "cpu") return false;
@@ -176,6 +201,11 @@ Config readConfig(const Napi::Value& value) {
   c.topk = read.small("topk");
   c.base2 = readBase2(read.text("lseBase"));
   c.emptyRow = readEmptyRow(read.text("emptyRow"));
+  c.lseBf16 = readLseBf16(read.text("lseType"));
+  c.lseLayout = readLseLayout(read.text("lseLayout"));
+  c.paddedHeads = read.small("paddedHeads");
+  c.zeroWeight = readZeroWeight(read.text("zeroWeight"));
+  c.allEmpty = readAllEmpty(read.text("allEmpty"));
   c.processes = read.flag("processes");
   c.cuda = readCuda(read.text("device"));
   c.graph = read.flag("graph");

@@ -146,12 +146,13 @@ void lseFollowsTheNanRules() {
     const double want = lse::logarithm(lse::power(1, base2) + lse::power(2, base2), base2);
     EXPECT(std::abs(total - want) < 1e-12);
     float weights = 0;
-    for (const float own : mixed) weights += lse::weight(own, total, base2);
+    for (const float own : mixed) weights += lse::weight(own, total, {base2});
     EXPECT(std::abs(weights - 1) < 1e-6F);
-    EXPECT(lse::weight(NAN, total, base2) == 0 && lse::weight(inf, total, base2) == 0);
+    EXPECT(lse::weight(NAN, total, {base2}) == 0 && lse::weight(inf, total, {base2}) == 0);
     const float none[] = {NAN, inf, -inf};
     EXPECT(lse::merged(none, 3, 1, base2) == -inf);
-    EXPECT(lse::weight(-inf, -inf, base2) == 0);
+    EXPECT(lse::weight(-inf, -inf, {base2}) == 0);
+    EXPECT(std::isnan(lse::weight(-inf, -inf, {base2, true})));
   }
 }
 

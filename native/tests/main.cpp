@@ -10,6 +10,7 @@ int main() {
   dcpscope::tests::attention();
   dcpscope::tests::lanes();
   dcpscope::tests::deviceOps();
+  dcpscope::tests::rows();
   dcpscope::tests::plans();
   dcpscope::tests::schedule();
   dcpscope::tests::ncclCalls();

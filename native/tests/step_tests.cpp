@@ -66,6 +66,11 @@ void stepsAllocateNothing() {
       Config config = smallConfig();
       config.comm = comm;
       config.ranks = ranks;
+      if (comm == Comm::a2a) {
+        config.lseLayout = LseLayout::heads;
+        config.lseBf16 = true;
+        config.paddedHeads = 64;
+      }
       Run run(config, cpuDevice());
       fill(run);
       run.advance(1, 1e9, 0);

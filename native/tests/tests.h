@@ -13,6 +13,7 @@ void sparse();
 void attention();
 void lanes();
 void deviceOps();
+void rows();
 void plans();
 void schedule();
 void steps();

@@ -26,12 +26,18 @@ export const configs: fc.Arbitrary<EngineConfig> = fc
     needles: fc.boolean(),
     lseBase: fc.constantFrom('e', '2'),
     emptyRow: fc.constantFrom('neutral', 'unwritten', 'plusInf', 'nan'),
+    lseType: fc.constantFrom('fp32', 'bf16'),
+    lseLayout: fc.constantFrom('[T,H]', '[B,H,q]', '[H,T]'),
+    padding: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 64 })),
+    zeroWeight: fc.constantFrom('dropped', 'multiplied'),
+    allEmpty: fc.constantFrom('zero', 'nan'),
     seed: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
   })
-  .map(({ headsPerRank, cycles, accepted, ...c }) =>
+  .map(({ headsPerRank, cycles, accepted, padding, ...c }) =>
     smallConfig({
       ...c,
       heads: c.ranks * headsPerRank,
+      paddedHeads: padding === 0 ? 0 : c.ranks * headsPerRank + padding,
       pageSize: c.interleave * cycles,
       acceptedPerStep: 1 + (accepted % c.qLen),
       kvLoraRank: c.kvDtype === 'fp8_ds_mla' ? 512 : 32,

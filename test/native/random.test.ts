@@ -9,7 +9,7 @@ describe('runs of random shape', () => {
     await fc.assert(
       fc.asyncProperty(configs, async (config) => {
         const run = await finish(config)
-        const limit = config.kvDtype === 'fp32' ? 1e-5 : 1e-2
+        const limit = config.lseType === 'bf16' ? 1e-1 : config.kvDtype === 'fp32' ? 1e-5 : 1e-2
         expect(worst(column(run.chunks, 'steps', -1, 'max_rel_err'))).toBeLessThan(limit)
         const checked = config.contextLens.length * config.qLen * config.heads
         expect(column(run.chunks, 'steps', -1, 'checked_rows')).toEqual([checked, checked])

@@ -8,20 +8,20 @@ namespace dcpscope::cuda {
 
 /** sum += the rows of the InFlight ranks from `first` on, times their weights; all are under way at once. */
 template <bool Fp32, int InFlight, class RowOf>
-__device__ inline void addRows(int ranks, int first, int count, const RankWeights& weights, RowOf&& rowOf,
-                               float (&sum)[kEightsPerLane][kEight]) {
+__device__ inline void addRows(const TransportShape& shape, int first, int count, const RankWeights& weights,
+                               RowOf&& rowOf, float (&sum)[kEightsPerLane][kEight]) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   Eight<Fp32> held[InFlight][kEightsPerLane] = {};
 #pragma unroll
   for (int r = 0; r < InFlight; ++r)
 #pragma unroll
     for (int i = 0; i < kEightsPerLane; ++i)
-      if (first + r < ranks && lane + i * kWarp < count)
+      if (first + r < shape.ranks && lane + i * kWarp < count)
         held[r][i] = loadEight<Fp32>(rowOf(first + r), lane + i * kWarp);
 #pragma unroll
   for (int r = 0; r < InFlight; ++r) {
     const float weight = weights.of(first + r);
-    if (weight == 0.0F) continue;
+    if (first + r >= shape.ranks || (weight == 0.0F && !shape.multipliesZeros)) continue;
 #pragma unroll
     for (int i = 0; i < kEightsPerLane; ++i) {
       float values[kEight];
@@ -40,7 +40,7 @@ __device__ inline void mergeRow(const TransportShape& shape, const RankWeights& 
   const int count = shape.valueDim / kEight;
   float sum[kEightsPerLane][kEight] = {};
   for (int first = 0; first < shape.ranks; first += InFlight)
-    addRows<InFp32, InFlight>(shape.ranks, first, count, weights, rowOf, sum);
+    addRows<InFp32, InFlight>(shape, first, count, weights, rowOf, sum);
 #pragma unroll
   for (int i = 0; i < kEightsPerLane; ++i)
     if (lane + i * kWarp < count) storeEight(merged, row * count + lane + i * kWarp, narrow<OutFp32>(sum[i]));

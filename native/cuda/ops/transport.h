@@ -29,6 +29,10 @@ struct TransportShape {
   bool outFp32;
   bool wireFp32;
   bool base2;
+  /** Payload of weight 0 is multiplied, so that NaN stays NaN; else it is dropped. */
+  bool multipliesZeros = false;
+  /** Weights of a row that is empty on all ranks are NaN; else 0. */
+  bool emptyNan = false;
 };
 
 /** ag_rs: every rank's lse [T][H] into `lses` [c][T][H]. */

@@ -104,8 +104,7 @@ __global__ void __launch_bounds__(kThreads)
     const auto rowOf = [&](int r) {
       return received + r * message.bytes + row * shape.valueDim * (WireFp32 ? 4 : 2);
     };
-    mergeRow<WireFp32, OutFp32, kRowsInFlight>(shape, weightsOf(shape.ranks, shape.base2, lseOf), rowOf,
-                                               merged, row);
+    mergeRow<WireFp32, OutFp32, kRowsInFlight>(shape, weightsOf(shape, lseOf), rowOf, merged, row);
   }
   stamp.end();
 }

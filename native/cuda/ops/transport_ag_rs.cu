@@ -32,8 +32,8 @@ __device__ inline void correctRow(const TransportShape& shape, int rank, const H
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int count = shape.valueDim / kEight;
   const int64_t rows = static_cast<int64_t>(shape.tokens) * shape.heads;
-  const float weight =
-      weightsOf(shape.ranks, shape.base2, [&](int r) { return lses[r * rows + row]; }).of(rank);
+  const float weight = weightsOf(shape, [&](int r) { return lses[r * rows + row]; }).of(rank);
+  const bool drops = weight == 0.0F && !shape.multipliesZeros;
   const int headsPerRank = shape.heads / shape.ranks;
   const auto [token, head] = divided(row, shape.heads);
   const auto [to, ownHead] = divided(head, headsPerRank);
@@ -44,7 +44,7 @@ __device__ inline void correctRow(const TransportShape& shape, int rank, const H
     float values[kEight];
     widen(held.eights[i], values);
 #pragma unroll
-    for (float& value : values) value = weight == 0.0F ? 0.0F : value * weight;
+    for (float& value : values) value = drops ? 0.0F : value * weight;
     storeEight(wire, toRow * count + lane + i * kWarp, narrow<WireFp32>(values));
   }
 }

@@ -33,8 +33,7 @@ __global__ void __launch_bounds__(kThreads)
     const auto rowOf = [&](int r) {
       return static_cast<const unsigned char*>(out.at[r]) + from * shape.valueDim * (Fp32 ? 4 : 2);
     };
-    mergeRow<Fp32, Fp32, kRowsInFlight>(shape, weightsOf(shape.ranks, shape.base2, lseOf), rowOf, merged,
-                                        row);
+    mergeRow<Fp32, Fp32, kRowsInFlight>(shape, weightsOf(shape, lseOf), rowOf, merged, row);
   }
   // What gave up has no end.
   if (all) stamp.end();

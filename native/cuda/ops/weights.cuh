@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "cuda/ops/launch.h"
+#include "cuda/ops/transport.h"
 
 /** Weights of a merge, computed by a warp for one row; the rules of core/lse.h in fp32. */
 namespace dcpscope::cuda {
@@ -25,13 +26,16 @@ struct RankWeights {
 };
 
 /** Weights from the lse of the ranks `lane` and `lane + 32`, -inf where there is none: 0 for ranks without
- * keys, also when none has any. */
-__device__ inline RankWeights weightsFrom(float low, float high, bool base2) {
+ * keys, also when none has any, unless these are to be NaN. */
+__device__ inline RankWeights weightsFrom(float low, float high, bool base2, bool emptyNan) {
   constexpr unsigned all = 0xffffffffU;
   float most = fmaxf(low, high);
 #pragma unroll
   for (int step = kWarp / 2; step > 0; step /= 2) most = fmaxf(most, __shfl_xor_sync(all, most, step));
-  if (most == -INFINITY) return {0.0F, 0.0F};
+  if (most == -INFINITY) {
+    const float empty = emptyNan ? NAN : 0.0F;
+    return {empty, empty};
+  }
   const float lowPart = power(low - most, base2);
   const float highPart = power(high - most, base2);
   float total = lowPart + highPart;
@@ -42,11 +46,11 @@ __device__ inline RankWeights weightsFrom(float low, float high, bool base2) {
 
 /** The same for `lseOf(rank)`, which a lane calls for its ranks. */
 template <class LseOf>
-__device__ inline RankWeights weightsOf(int ranks, bool base2, LseOf&& lseOf) {
+__device__ inline RankWeights weightsOf(const TransportShape& shape, LseOf&& lseOf) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const float low = lane < ranks ? effectiveLse(lseOf(lane)) : -INFINITY;
-  const float high = lane + kWarp < ranks ? effectiveLse(lseOf(lane + kWarp)) : -INFINITY;
-  return weightsFrom(low, high, base2);
+  const float low = lane < shape.ranks ? effectiveLse(lseOf(lane)) : -INFINITY;
+  const float high = lane + kWarp < shape.ranks ? effectiveLse(lseOf(lane + kWarp)) : -INFINITY;
+  return weightsFrom(low, high, shape.base2, shape.emptyNan);
 }
 
 }  // namespace dcpscope::cuda

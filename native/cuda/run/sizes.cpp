@@ -119,7 +119,15 @@ AttentionShape attentionShape(const Config& c, const Shape& s, const Sizes& size
 }
 
 TransportShape transportShape(const Config& c, const Shape& s, const Sizes& sizes) {
-  return {sizes.tokens, c.heads, c.ranks, s.valueDim, s.valueBytes == 4, s.wireBytes == 4, c.base2};
+  return {sizes.tokens,
+          c.heads,
+          c.ranks,
+          s.valueDim,
+          s.valueBytes == 4,
+          s.wireBytes == 4,
+          c.base2,
+          c.zeroWeight == ZeroWeight::multiplied,
+          c.allEmpty == AllEmpty::nan};
 }
 
 std::vector<MemoryComponent> components(const Config& c, const Sizes& z, int64_t workspace) {

@@ -75,7 +75,8 @@ void expectClose(const std::vector<float>& got, const std::vector<double>& want,
   expect(got.size() == want.size(), format("%s: %zu values instead of %zu", what, got.size(), want.size()));
   for (size_t i = 0; i < got.size(); ++i) {
     const double error = std::abs(static_cast<double>(got[i]) - want[i]);
-    const bool close = error <= relative * std::abs(want[i]) + absolute;
+    const bool close =
+        std::isnan(want[i]) ? std::isnan(got[i]) : error <= relative * std::abs(want[i]) + absolute;
     expect(close, format("%s: value %zu is %g instead of %g", what, i, static_cast<double>(got[i]), want[i]));
   }
 }

@@ -26,7 +26,9 @@ struct Group {
              16 * static_cast<int>(random.integer(1, 32)),
              outFp32,
              wireFp32,
-             random.chance(0.5)};
+             random.chance(0.5),
+             random.chance(0.3),
+             random.chance(0.3)};
     for (int r = 0; r < ranks; ++r) addRank(random);
     for (int64_t row = 0; row < rows(); ++row)
       if (random.chance(0.1))
@@ -52,8 +54,10 @@ struct Group {
   float weight(int rank, int64_t row) const {
     const std::vector<float> values = column(row);
     const double total = lse::merged(values.data(), shape.ranks, 1, shape.base2);
-    return lse::weight(values[static_cast<size_t>(rank)], total, shape.base2);
+    return lse::weight(values[static_cast<size_t>(rank)], total, {shape.base2, shape.emptyNan});
   }
+  /** Whether the payload of a row of this weight counts. */
+  bool counts(float weight) const { return weight != 0 || shape.multipliesZeros; }
   /** What merging in double precision gives. */
   std::vector<double> merged(int rank) const {
     std::vector<double> result;
@@ -61,9 +65,9 @@ struct Group {
       const int64_t row = gathered(rank, own);
       std::vector<double> sums(static_cast<size_t>(shape.valueDim), 0.0);
       for (int r = 0; r < shape.ranks; ++r) {
-        const double w = weight(r, row);
+        const float w = weight(r, row);
         const float* values = &out[static_cast<size_t>(r)][static_cast<size_t>(row * shape.valueDim)];
-        for (size_t v = 0; v < sums.size() && w != 0; ++v) sums[v] += w * values[v];
+        for (size_t v = 0; v < sums.size() && counts(w); ++v) sums[v] += static_cast<double>(w) * values[v];
       }
       result.insert(result.end(), sums.begin(), sums.end());
     }
@@ -77,7 +81,7 @@ struct Group {
   std::vector<std::unique_ptr<DeviceArray<float>>> deviceLse;
 
  private:
-  /** Rows without keys hold NaN, which no weight of 0 may let through. */
+  /** Rows without keys hold NaN, which a weight of 0 lets through only where it multiplies. */
   void addRank(Random& random) {
     std::vector<float> values;
     std::vector<float> lses;
@@ -122,9 +126,9 @@ void expectWeighted(const Group& group, int rank, const std::vector<float>& wire
     const int64_t row = group.gathered(static_cast<int>(at / own), at % own);
     const float weight = group.weight(rank, row);
     for (int v = 0; v < group.shape.valueDim; ++v)
-      want.push_back(weight == 0 ? 0.0
-                                 : static_cast<double>(weight) *
-                                       out[static_cast<size_t>(row * group.shape.valueDim + v)]);
+      want.push_back(!group.counts(weight) ? 0.0
+                                           : static_cast<double>(weight) *
+                                                 out[static_cast<size_t>(row * group.shape.valueDim + v)]);
   }
   expectClose(wire, want, tolerance(group.shape.wireFp32), 1e-38, "weighted partial");
 }

@@ -23,6 +23,22 @@ describe('a configuration that names a back-end', () => {
       emptyRow: 'plusInf',
       wireFp32: false,
     })
+    expect(engineConfig(configOf('vllm-flashmla-sparse'))).toMatchObject({
+      lseLayout: '[H,T]',
+      paddedHeads: 64,
+      zeroWeight: 'dropped',
+    })
+    expect(engineConfig(configOf('vllm-cutlass-mla'))).toMatchObject({ lseLayout: '[T,H]', paddedHeads: 128 })
+    expect(engineConfig(configOf('vllm-triton-mla'))).toMatchObject({ lseType: 'bf16' })
+    expect(engineConfig(configOf('vllm-triton-mla', { cache: { kvDtype: 'fp32' } })).lseType).toBe('fp32')
+    for (const [comm, allEmpty] of [
+      ['ag_rs', 'zero'],
+      ['a2a', 'nan'],
+    ])
+      expect(engineConfig(configOf('sglang-trtllm-mla', { parallel: { comm } }))).toMatchObject({
+        zeroWeight: 'multiplied',
+        allEmpty,
+      })
   })
 
   it('stays as it is with our own, or with none', () => {
@@ -52,18 +68,18 @@ describe('what the engine computes exactly of a back-end', () => {
     ['vllm-flashinfer-mla', { workload: { qLen: 4 }, parallel: { comm: 'a2a' } }],
     ['vllm-flashinfer-mla-legacy', { workload: { qLen: 4 }, parallel: { interleave: 16 } }],
     ['vllm-flashmla', { parallel: { interleave: 64 } }],
+    ['vllm-flashmla-sparse', { workload: { qLen: 2 } }],
+    ['vllm-flash-attn-mla', { workload: { qLen: 2 } }],
+    ['vllm-cutlass-mla', {}],
     ['vllm-cutlass-mla', { parallel: { dcpSize: 8 } }],
+    ['vllm-triton-mla', {}],
   ])('%s with %j runs', (backend, over) => {
     expect(issues(backend, over)).toEqual([])
   })
 
   it.each([
     ['sglang-tokenspeed-mla', {}, /in a base that nobody has verified/],
-    ['vllm-flashmla-sparse', {}, /laid out \[1,H,T\]/],
-    ['vllm-flashmla', { workload: { qLen: 2 } }, /laid out \[B,H,q\].*reorder-threshold/],
-    ['vllm-flash-attn-mla', {}, /laid out \[H,B\]/],
-    ['vllm-cutlass-mla', {}, /pads 64 heads to 128/],
-    ['vllm-triton-mla', {}, /lse is in the type of the query/],
+    ['vllm-flashmla', { workload: { qLen: 2 } }, /the fallback of vllm-flashmla \(reorder-threshold\)/],
     ['vllm-flashinfer-gqa', {}, /model\.kvHeads: grouped-query attention/],
     ['trtllm-helix', {}, /deals generated tokens out anew/],
     [

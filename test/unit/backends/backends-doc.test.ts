@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { FIXED_BY_BACKEND } from '../../../app/backends/apply.ts'
 import { RULES } from '../../../app/backends/guard.ts'
 import { PROFILES } from '../../../app/backends/index.ts'
 import type { Profile } from '../../../app/backends/profile.ts'
@@ -42,7 +43,7 @@ const page = (): string =>
   [
     '# Back-ends',
     'What serving engines accept, refuse, or replace in silence under decode context parallelism, and what their kernels\nand merges compute. `dcpscope check CONFIG.json` applies it, the form of the window too, and the view Back-ends shows\nall of it as one matrix. `serving.backend` of a configuration names one; without it, it is our own.',
-    'A back-end fixes `engine.lseBase`, `engine.emptyRow` and `parallel.wireDtype`: what a configuration says of them does\nnot count. A run then has the numbers of that back-end, at the speed of our kernels. What the engine cannot compute exactly\nyet is refused by `run` in its own words: lse layouts that are not rows of heads, padded heads, an lse that is not fp32 or\nwhose base is unverified, grouped KV heads, draft models, padding rows of length 1 in graphs, and whatever a fallback\ncomputes elsewhere. Rules are applied to what a configuration says; what it leaves out (`serving.arch`, `serving.versions`)\nis not judged. Where nothing is known of a back-end, no rule speaks.',
+    `A back-end fixes the base, type, layout and padding of the lse, rows without keys, the merge, and the type in flight:\n${FIXED_BY_BACKEND.map((field) => `\`${field}\``).join(', ')}.\nWhat a configuration says of them does not count. A run then has the numbers of that back-end, at the speed of our kernels;\nwhere only the CPU computes them, \`engine.device: "auto"\` takes the CPU. What the engine cannot compute exactly yet is\nrefused by \`run\` in its own words: an lse whose base is unverified, draft models, padding rows of length 1 in graphs, and\nwhatever a fallback computes elsewhere. Rules are applied to what a configuration says; what it leaves out\n(\`serving.arch\`, \`serving.versions\`) is not judged. Where nothing is known of a back-end, no rule speaks.`,
     `Rules: ${RULES.map((rule) => `\`${rule}\``).join(', ')}.`,
     ...PROFILES.map(section),
   ]

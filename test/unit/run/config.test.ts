@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { type RunConfig, runConfigSchema } from '../../../app/run/config.ts'
 import { contextLens, deviceOf, engineConfig } from '../../../app/run/engine-config.ts'
+import { kernelHeads } from '../../../app/run/heads.ts'
 import type { CudaInfo } from '../../../app/run/machine.ts'
-import { issueText, kernelHeads, parseRunConfig } from '../../../app/run/parse.ts'
+import { issueText, parseRunConfig } from '../../../app/run/parse.ts'
 import { PRESETS } from '../../../app/run/presets.ts'
 import { unsupported } from '../../../app/run/support.ts'
 import { GPU } from '../engine/fake-run.ts'
@@ -143,13 +144,17 @@ describe('presets', () => {
 
 describe('what the engine cannot do yet', () => {
   it.each([
-    [{ serving: { backend: 'vllm-triton-mla' } }, 'serving.backend'],
+    [{ serving: { backend: 'sglang-tokenspeed-mla' }, cache: { kvDtype: 'fp8' } }, 'serving.backend'],
     [{ serving: { returnLse: false } }, 'serving.returnLse'],
     [{ serving: { queryLens: [1, 2] } }, 'serving.queryLens'],
     [{ serving: { causalBound: 'local' }, workload: { qLen: 2 } }, 'serving.causalBound'],
     [{ engine: { device: 'cpu', graph: true } }, 'engine.graph'],
     [{ engine: { device: 'cpu', kernelTrace: 'last' } }, 'engine.kernelTrace'],
     [{ engine: { device: 'cuda' }, cache: { kvDtype: 'fp32' } }, 'cache.kvDtype'],
+    [{ engine: { device: 'cuda', lseType: 'query' } }, 'engine.lseType'],
+    [{ engine: { device: 'cuda', lseLayout: '[H,T]' } }, 'engine.lseLayout'],
+    [{ engine: { device: 'cuda', lseLayout: '[B,H,q]' }, workload: { qLen: 2 } }, 'engine.lseLayout'],
+    [{ engine: { device: 'cuda', paddedHeads: 64 } }, 'engine.paddedHeads'],
   ])('%j is valid, and refused by name', (input, path) => {
     expect(unsupported(accepted(input)).map((i) => i.path)).toEqual([path])
   })
@@ -161,6 +166,7 @@ describe('what the engine cannot do yet', () => {
     [{ engine: { device: 'cuda' }, parallel: { comm: 'p2p' } }],
     [{ engine: { device: 'cuda', ranks: 'processes' } }],
     [{ engine: { device: 'cuda', kernelTrace: [0, 3] } }],
+    [{ engine: { device: 'cuda', lseLayout: '[B,H,q]', paddedHeads: 16 } }],
     [{ engine: { device: 'cpu', kernelTrace: [] } }],
   ])('%j is not refused', (input) => {
     expect(unsupported(accepted(input))).toEqual([])
