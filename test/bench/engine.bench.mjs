@@ -54,6 +54,7 @@ const base = {
   captureSteps: [],
   captureLayers: [],
   kernelSteps: [],
+  faults: [],
 }
 
 const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1]

@@ -47,6 +47,7 @@ const config = {
   captureSteps: [],
   captureLayers: [],
   kernelSteps: [],
+  faults: [],
 }
 
 const begin = async () => {
