@@ -88,3 +88,26 @@ const has = ({ reader, info }: Dump, need: string): boolean =>
   need
     .split(' + ')
     .every((name) => (name === 'page_size' ? pageSizeOf(reader, info) !== undefined : reader.has(name)))
+
+/** What keeps a question from being answered: `files of rank 3, kv of ranks 0-1`; empty when it can be. */
+export const lackText = ({ missing, missingRanks }: Answerable, group: DumpGroup): string =>
+  [
+    ...(missingRanks.length > 0 ? [`files of ${rankText(missingRanks)}`] : []),
+    ...missing.map(({ what, ranks }) =>
+      ranks.length === group.ranks.size ? what : `${what} of ${rankText(ranks)}`,
+    ),
+  ].join(', ')
+
+export const rankText = (ranks: readonly number[]): string =>
+  `${ranks.length === 1 ? 'rank' : 'ranks'} ${numbersText(ranks)}`
+
+/** `0-3, 5` for increasing numbers. */
+export const numbersText = (numbers: readonly number[]): string => {
+  const runs: [number, number][] = []
+  for (const n of numbers) {
+    const last = runs.at(-1)
+    if (last !== undefined && last[1] === n - 1) last[1] = n
+    else runs.push([n, n])
+  }
+  return runs.map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`)).join(', ')
+}

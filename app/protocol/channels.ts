@@ -12,4 +12,6 @@ export const CHANNEL = {
   state: 'dcpscope:state',
   requestPort: 'dcpscope:request-port',
   port: 'dcpscope:port',
+  /** Paths of what a person dropped on the window; the page does not see them. */
+  dropped: 'dcpscope:dropped',
 } as const

@@ -16,6 +16,8 @@ export const commandResultSchema = z.discriminatedUnion('ok', [
   z.strictObject({
     ok: z.literal(true),
     run: z.string().optional(),
+    /** Id of a dump that was opened. */
+    dump: z.string().optional(),
     prediction: predictionSchema.optional(),
   }),
   z.strictObject({
@@ -41,8 +43,10 @@ export const desktopStateSchema = z.strictObject({
   lastRun: z
     .strictObject({ id: z.string(), status: z.enum(RUN_STATUSES), error: z.string().optional() })
     .nullable(),
-  /** Outcome of a bundle that was opened by the menu or the command line; `seq` rises with each. */
+  /** Outcome of what was opened by the menu, the command line or by dropping it; `seq` rises with each. */
   opened: z.strictObject({ seq: z.int(), result: commandResultSchema }).optional(),
+  /** Dumps that were opened, the latest first. */
+  dumps: z.array(z.strictObject({ id: z.string(), name: z.string() })),
   runtime: z.strictObject({
     app: z.string(),
     electron: z.string(),
@@ -68,6 +72,10 @@ export const desktopCommands = {
   restart: { params: z.strictObject({ process: z.enum(['engine', 'store']) }) },
   /** Asks for a bundle folder; `ok` without `run` when cancelled. */
   openBundle: { params: z.strictObject({}) },
+  /** Asks for files or a folder of a tensor dump; `ok` without `dump` when cancelled, with `run` for a bundle. */
+  openDump: { params: z.strictObject({ pick: z.enum(['files', 'folder']) }) },
+  /** Takes a dump out of the list; its files stay. */
+  forgetDump: { params: z.strictObject({ dump: z.string() }) },
   /** Shows the bundle in the file manager. */
   revealRun: { params: z.strictObject({ run: z.string() }) },
   setTheme: { params: z.strictObject({ theme: z.enum(['system', 'light', 'dark']) }) },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { MEASURES, VECTOR_VALUES } from '../dump/survey.ts'
 import { LIMITS, TRANSPORTS } from '../sweep/cost.ts'
 import type { PointRow } from '../sweep/point-rows.ts'
 import { manifestSchema, RUN_STATUSES } from '../trace/manifest.ts'
@@ -110,6 +111,44 @@ const pointRow: z.ZodType<PointRow> = z.strictObject({
   limit: z.enum([...LIMITS, '']),
   capacityTokens: anyNumber,
   capacityLimited: z.boolean(),
+})
+
+/** A rank's file of a dump, or the unsharded reference of a run. */
+const dumpRank = z.union([int.min(0), z.literal('reference')])
+export type DumpRank = z.output<typeof dumpRank>
+
+/** A step and layer of a dump; `dump` is the id of a dump, or of a run for what it captured. */
+const dumpGroupRef = { dump: runId, step: int, layer: int }
+
+const dumpFile = z.strictObject({
+  rank: dumpRank,
+  file: z.string(),
+  bytes: z.number(),
+  metadata: z.array(z.strictObject({ key: z.string(), value: z.string() })),
+  tensors: z.array(z.strictObject({ name: z.string(), dtype: z.string(), shape: z.array(int) })),
+  /** Head of the attention call that the first head of `merged` is. */
+  firstKeptHead: int,
+})
+export type DumpFile = z.output<typeof dumpFile>
+
+const tensorCounts = {
+  values: z.number(),
+  nan: z.number(),
+  plusInf: z.number(),
+  minusInf: z.number(),
+  zero: z.number(),
+  least: anyNumber,
+  most: anyNumber,
+  mean: anyNumber,
+  rms: anyNumber,
+}
+
+const tensorGrid = z.strictObject({
+  rows: int,
+  columns: int,
+  width: int,
+  rowName: z.string(),
+  columnName: z.string(),
 })
 
 export const storeMethods = {
@@ -308,6 +347,114 @@ export const storeMethods = {
     params: z.strictObject({ run: runId, from: int.min(0), max: int.min(1).max(10_000) }),
     result: z.array(pointRow),
   },
+  /**
+   * Reads the headers and small tables of a dump, which may have been written meanwhile: its steps and layers, and every file
+   * that cannot be used, or only in part, with its sentence (at most MAX_DUMP_PROBLEMS; `moreProblems` were left out).
+   */
+  dumpInfo: {
+    params: z.strictObject({ dump: runId }),
+    result: z.strictObject({
+      groups: z.array(
+        z.strictObject({
+          step: int,
+          layer: int,
+          dcpSize: int,
+          ranks: i32,
+          missing: i32,
+          bytes: z.number(),
+          hasReference: z.boolean(),
+        }),
+      ),
+      problems: z.array(
+        z.strictObject({
+          file: z.string().nullable(),
+          tensor: z.string().nullable(),
+          step: int.nullable(),
+          layer: int.nullable(),
+          rule: z.string(),
+          refused: z.boolean(),
+        }),
+      ),
+      moreProblems: int,
+    }),
+  },
+  /** The files of one step and layer, what they can answer, and what their rows are. */
+  dumpGroup: {
+    params: z.strictObject(dumpGroupRef),
+    result: z.strictObject({
+      dcpSize: int,
+      /** Ranks in order, then the reference. */
+      files: z.array(dumpFile),
+      missing: i32,
+      /** `lacks` is empty where the question can be answered. */
+      questions: z.array(z.strictObject({ name: z.string(), asks: z.string(), lacks: z.string() })),
+      /** Query rows and heads of the attention call, 0 where no tensor shows them. */
+      rows: int,
+      heads: int,
+      request: i32,
+      qIndex: i32,
+      /** Tokens of each request; null where the dump does not say. */
+      globalLens: f64.nullable(),
+      interleave: int,
+      pageSize: int.nullable(),
+    }),
+  },
+  /**
+   * A measure of every cell of a tensor of one rank, coarse where there are many, from every `rowStep`-th row where it is
+   * large and not `all` is asked for; see tensorMap in app/dump/survey.ts.
+   */
+  tensorMap: {
+    params: z.strictObject({
+      ...dumpGroupRef,
+      rank: dumpRank,
+      tensor: z.string(),
+      measure: z.enum(MEASURES),
+      all: z.boolean(),
+    }),
+    result: z.strictObject({
+      grid: tensorGrid,
+      rowStep: int,
+      rowsPerCell: int,
+      columnsPerCell: int,
+      mapRows: int,
+      mapColumns: int,
+      cells: f32,
+      counts: z.strictObject(tensorCounts),
+    }),
+  },
+  /** How the values of a tensor of one rank are distributed; see tensorHistogram in app/dump/survey.ts. */
+  tensorHistogram: {
+    params: z.strictObject({ ...dumpGroupRef, rank: dumpRank, tensor: z.string(), all: z.boolean() }),
+    result: z.strictObject({
+      counts: z.strictObject(tensorCounts),
+      rowStep: int,
+      linear: f64,
+      leastExponent: int,
+      negative: f64,
+      positive: f64,
+    }),
+  },
+  /**
+   * The values that belong to one cell (see vectorPlace in app/dump/survey.ts) on every rank that has the tensor, `count` of
+   * them from index `from` on: [ranks * count].
+   */
+  tensorVector: {
+    params: z.strictObject({
+      ...dumpGroupRef,
+      tensor: z.string(),
+      /** Of each rank, since ranks keep other heads of `merged`; ranks that are not named are left out. */
+      cells: z.array(z.strictObject({ rank: dumpRank, row: int.min(0), column: int.min(0) })).max(65),
+      from: int.min(0),
+      max: int.min(1).max(VECTOR_VALUES),
+    }),
+    result: z.strictObject({
+      ranks: z.array(dumpRank),
+      each: z.string(),
+      total: int,
+      count: int,
+      values: f64,
+    }),
+  },
   /** SQL over the bundle's tables (`spans`, `rows`, ...; `rank` is a column). Read-only; at most `limit` rows. */
   query: {
     params: z.strictObject({ run: runId, sql: z.string().max(100_000), limit: int.min(1).max(1_000_000) }),
@@ -318,6 +465,9 @@ export const storeMethods = {
     }),
   },
 } as const
+
+/** Problems of a dump that are told at most. */
+export const MAX_DUMP_PROBLEMS = 1000
 
 export type StoreMethod = keyof typeof storeMethods
 export type StoreParams<M extends StoreMethod> = z.input<(typeof storeMethods)[M]['params']>
@@ -330,10 +480,14 @@ export const storeRequestSchema = z.strictObject({
 })
 export type StoreRequest = z.output<typeof storeRequestSchema>
 
-/** Store -> renderer: one reply a request, and progress without being asked. */
+/** Renderer -> store: nobody waits for the answer to this request any more. */
+export const storeCancelSchema = z.strictObject({ cancel: int })
+
+/** Store -> renderer: one reply a request, how far long ones are, and progress of runs without being asked. */
 export const storeReplySchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('result'), id: int, result: z.unknown() }),
   z.strictObject({ type: z.literal('error'), id: int, message: z.string() }),
+  z.strictObject({ type: z.literal('work'), id: int, done: z.number(), total: z.number() }),
   z.strictObject({ type: z.literal('progress'), progress: progressSchema }),
 ])
 export type StoreReply = z.output<typeof storeReplySchema>
@@ -344,6 +498,8 @@ export const storeCommandSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('runsFolder'), folder: z.string() }),
   /** Makes a bundle known under an id; answered by `opened` or `refused`. */
   z.strictObject({ type: z.literal('open'), seq: int, folder: z.string() }),
+  /** Makes a dump of these files and folders known under an id; nothing is read yet. */
+  z.strictObject({ type: z.literal('dump'), id: runId, paths: z.array(z.string()).min(1) }),
   /** A run whose engine or store died: mark `interrupted` with this reason if it still says running. */
   z.strictObject({ type: z.literal('interrupt'), bundle: z.string(), reason: z.string() }),
   z.strictObject({ type: z.literal('ping'), seq: int }),

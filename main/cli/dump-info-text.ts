@@ -1,5 +1,5 @@
 import { type Dump, type DumpGroup, type DumpSet, problemSentence, shortName } from '../../app/dump/dumps.ts'
-import { answerable } from '../../app/dump/questions.ts'
+import { answerable, lackText, numbersText } from '../../app/dump/questions.ts'
 import { shapeText } from '../../app/dump/safetensors.ts'
 import { TENSORS } from '../../app/dump/schema.ts'
 import { printable, textTable } from './text-table.ts'
@@ -68,27 +68,10 @@ const inOrder = ({ reader }: Dump) =>
   [...reader.header.tensors.values()].sort((a, b) => place(a.name) - place(b.name))
 
 const questionRows = (group: DumpGroup): string[][] =>
-  answerable(group).map(({ question, missing, missingRanks }) => {
-    const lacks = missing.map(({ what, ranks }) =>
-      ranks.length === group.ranks.size ? what : `${what} of ${rankText(ranks)}`,
-    )
-    if (missingRanks.length > 0) lacks.unshift(`files of ${rankText(missingRanks)}`)
-    return [question.asks, lacks.length === 0 ? 'yes' : `no, it needs ${lacks.join(', ')}`]
+  answerable(group).map((one) => {
+    const lacks = lackText(one, group)
+    return [one.question.asks, lacks === '' ? 'yes' : `no, it needs ${lacks}`]
   })
-
-const rankText = (ranks: readonly number[]): string =>
-  `${ranks.length === 1 ? 'rank' : 'ranks'} ${numbersText(ranks)}`
-
-/** `0-3, 5` for increasing numbers. */
-const numbersText = (numbers: readonly number[]): string => {
-  const runs: [number, number][] = []
-  for (const n of numbers) {
-    const last = runs.at(-1)
-    if (last !== undefined && last[1] === n - 1) last[1] = n
-    else runs.push([n, n])
-  }
-  return runs.map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`)).join(', ')
-}
 
 const indented = (text: string): string =>
   text

@@ -6,6 +6,7 @@ import { unsupportedInWindow } from '../../app/run/support.ts'
 import { makeFolder } from '../process/make-folder.ts'
 import { runIdOf } from '../process/run-id.ts'
 import { bundlePath, newRunName, runLabel } from '../process/runs-folder.ts'
+import { isBundle } from './paths.ts'
 import type { Theme } from './settings.ts'
 import { refusal, type Supervisor } from './supervisor.ts'
 
@@ -13,11 +14,13 @@ import { refusal, type Supervisor } from './supervisor.ts'
 export interface CommandServices {
   readonly supervisor: Pick<
     Supervisor<unknown>,
-    'state' | 'startRun' | 'predict' | 'control' | 'restart' | 'open'
+    'state' | 'startRun' | 'predict' | 'control' | 'restart' | 'open' | 'openDump' | 'forgetDump'
   >
   readonly runsFolder: string
   /** Asks the person for a bundle folder; undefined when cancelled. */
   readonly chooseBundle: () => Promise<string | undefined>
+  /** Asks the person for files or folders of a dump; none when cancelled. */
+  readonly chooseDump: (pick: 'files' | 'folder') => Promise<readonly string[]>
   readonly bundles: Bundles
   readonly showInFolder: (path: string) => void
   readonly setTheme: (theme: Theme) => void
@@ -61,6 +64,8 @@ export const desktopHandlers = (services: CommandServices): DesktopHandlers => {
     stopRun: stop,
     restart,
     openBundle: open,
+    openDump,
+    forgetDump,
     revealRun: reveal,
     setTheme: theme,
   } = desktopCommands
@@ -77,6 +82,13 @@ export const desktopHandlers = (services: CommandServices): DesktopHandlers => {
     openBundle: parsing('openBundle', open.params, async () => {
       const folder = await services.chooseBundle()
       return folder === undefined ? { ok: true } : openBundle(services, folder)
+    }),
+    openDump: parsing('openDump', openDump.params, async ({ pick }) =>
+      openPaths(services, await services.chooseDump(pick)),
+    ),
+    forgetDump: parsing('forgetDump', forgetDump.params, ({ dump }) => {
+      supervisor.forgetDump(dump)
+      return { ok: true }
     }),
     revealRun: parsing('revealRun', reveal.params, async ({ run }) => {
       const folder = await bundles.find(run)
@@ -99,6 +111,18 @@ export const openBundle = async (
   const result = await supervisor.open(folder)
   if (result.ok) bundles.remember(folder)
   return result
+}
+
+/** Opens what a person named: one bundle of a run as a run, anything else as a dump. */
+export const openPaths = (
+  services: Pick<CommandServices, 'supervisor' | 'bundles'>,
+  paths: readonly string[],
+): CommandResult | Promise<CommandResult> => {
+  const [first] = paths
+  if (first === undefined) return { ok: true }
+  return paths.length === 1 && isBundle(first)
+    ? openBundle(services, first)
+    : services.supervisor.openDump(paths)
 }
 
 type Runnable = { readonly ok: true; readonly config: RunConfig } | Extract<CommandResult, { ok: false }>

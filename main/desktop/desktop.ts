@@ -1,4 +1,5 @@
 import { cpus } from 'node:os'
+import { join } from 'node:path'
 import { app, type BrowserWindow, ipcMain, type MessagePortMain, nativeTheme, shell } from 'electron'
 import { CHANNEL } from '../../app/protocol/channels.ts'
 import type { DesktopState } from '../../app/protocol/desktop.ts'
@@ -6,12 +7,14 @@ import { runsFolder } from '../process/runs-folder.ts'
 import { VERSION } from '../process/version.ts'
 import { APP_ORIGIN } from './assets.ts'
 import { bundlesIn } from './bundles.ts'
-import { type CommandServices, desktopHandlers, openBundle } from './commands.ts'
+import { type CommandServices, desktopHandlers, openPaths } from './commands.ts'
+import { openedDumps } from './dumps.ts'
 import { electronForge } from './electron-forge.ts'
-import { bundleArgument, chooseBundle, showFolder } from './folders.ts'
+import { chooseBundle, chooseDump, showFolder } from './folders.ts'
 import { openGateway } from './gateway.ts'
 import { markInterrupted } from './mark-interrupted.ts'
 import { setMenu } from './menu.ts'
+import { pathArguments } from './paths.ts'
 import { quitCleanly } from './quit.ts'
 import { watchPage } from './recovery.ts'
 import type { SettingsFile } from './settings.ts'
@@ -40,6 +43,7 @@ const supervisorOf = (window: BrowserWindow, runs: string, options: DesktopOptio
   createSupervisor({
     forge: electronForge(options.folder),
     runsFolder: runs,
+    dumps: openedDumps(join(app.getPath('userData'), 'dumps.json'), options.complain),
     runtime: runtime(),
     onState: (state) => {
       if (!window.isDestroyed()) window.webContents.send(CHANNEL.state, state)
@@ -58,6 +62,7 @@ const servicesOf = (
   runsFolder: runs,
   bundles: bundlesIn(runs),
   chooseBundle: () => chooseBundle(window, runs),
+  chooseDump: (pick) => chooseDump(window, pick),
   showInFolder: (path) => shell.showItemInFolder(path),
   setTheme: (theme) => {
     settings.set({ theme })
@@ -70,6 +75,7 @@ const connectPage = (
   supervisor: DesktopSupervisor,
   services: CommandServices,
   { developing, complain }: DesktopOptions,
+  open: (paths: readonly string[]) => void,
 ): void =>
   openGateway({
     ipc: ipcMain,
@@ -81,6 +87,7 @@ const connectPage = (
       const port = supervisor.clientPort()
       if (port !== undefined) window.webContents.postMessage(CHANNEL.port, null, [port])
     },
+    dropped: open,
     complain,
   })
 
@@ -97,29 +104,36 @@ export const startDesktop = (
   // At once with the page: both need a good part of a second, on different cores.
   supervisor.start()
   const services = servicesOf(window, runs, supervisor, settings)
-  connectPage(window, supervisor, services, options)
-
   const complainOf = (error: unknown): void =>
     complain(error instanceof Error ? error.message : String(error))
-  const open = (bundle: string | undefined): void => {
-    if (bundle !== undefined) openBundle(services, bundle).then(supervisor.announce, complainOf)
+  const open = (paths: readonly string[]): void => {
+    if (paths.length > 0)
+      Promise.resolve(openPaths(services, paths)).then(supervisor.announce).catch(complainOf)
   }
+  connectPage(window, supervisor, services, options, open)
   watchPage(window, load)
   setMenu({
     openBundle: () => {
-      services.chooseBundle().then(open, complainOf)
+      services
+        .chooseBundle()
+        .then((folder) => open(folder === undefined ? [] : [folder]))
+        .catch(complainOf)
+    },
+    openDump: (pick) => {
+      services.chooseDump(pick).then(open).catch(complainOf)
     },
     showRunsFolder: () => {
       showFolder(runs).catch(complainOf)
     },
     developing: options.developing !== undefined,
   })
-  open(bundleArgument(process.argv, process.cwd()))
+  const appFolder = app.getAppPath()
+  open(pathArguments(process.argv.slice(1), process.cwd(), appFolder))
   app.on('second-instance', (_event, argv, cwd) => {
     if (window.isDestroyed()) return
     if (window.isMinimized()) window.restore()
     window.focus()
-    open(bundleArgument(argv, cwd))
+    open(pathArguments(argv.slice(1), cwd, appFolder))
   })
   quitCleanly(supervisor, complain)
 }

@@ -19,6 +19,8 @@ export interface GatewayOptions {
   readonly handlers: DesktopHandlers
   readonly state: () => DesktopState
   readonly sendPort: () => void
+  /** Opens what a person dropped on the window. */
+  readonly dropped: (paths: readonly string[]) => void
   readonly complain: (sentence: string) => void
 }
 
@@ -26,6 +28,8 @@ const envelope = z.strictObject({
   command: z.enum(Object.keys(desktopCommands) as [DesktopCommand, ...DesktopCommand[]]),
   params: z.unknown(),
 })
+
+const droppedPaths = z.array(z.string().min(1)).min(1).max(100_000)
 
 const refused = (message: string): CommandResult => ({ ok: false, message, issues: [] })
 
@@ -63,6 +67,10 @@ export const openGateway = (options: GatewayOptions): void => {
   ipc.handle(CHANNEL.getState, (event): DesktopState => {
     if (!trusted(event)) throw new Error('This page may not ask for the state.')
     return options.state()
+  })
+  ipc.on(CHANNEL.dropped, (event, payload: unknown) => {
+    const paths = droppedPaths.safeParse(payload)
+    if (trusted(event) && paths.success) options.dropped(paths.data)
   })
   ipc.on(CHANNEL.requestPort, (event) => {
     if (trusted(event)) options.sendPort()

@@ -1,11 +1,30 @@
-import { contextBridge, ipcRenderer } from 'electron'
+import * as electron from 'electron'
 import { CHANNEL, STORE_PORT } from '../../app/protocol/channels.ts'
 import type { DesktopBridge, DesktopState } from '../../app/protocol/desktop.ts'
+
+const { contextBridge, ipcRenderer } = electron
 
 /** Of the page's globals, all that the preload touches; the rooms of main have no DOM types. */
 declare const location: { readonly origin: string }
 declare const window: {
   postMessage(message: unknown, targetOrigin: string, ports: readonly unknown[]): void
+  addEventListener(type: 'drop', listener: (event: DropEvent) => void): void
+}
+interface DropEvent {
+  readonly dataTransfer: { readonly files: ArrayLike<object> } | null
+}
+
+/** Path of a file on disk, '' of one that the page made. Electron before 29 has it on the file itself. */
+const pathOf = (file: object): string => {
+  const utils: unknown = Reflect.get(electron, 'webUtils')
+  const path: unknown =
+    typeof utils === 'object' &&
+    utils !== null &&
+    'getPathForFile' in utils &&
+    typeof utils.getPathForFile === 'function'
+      ? utils.getPathForFile(file)
+      : Reflect.get(file, 'path')
+  return typeof path === 'string' ? path : ''
 }
 
 const bridge: DesktopBridge = {
@@ -27,4 +46,10 @@ contextBridge.exposeInMainWorld('dcpscope', bridge)
 // A port cannot cross the context bridge, but a window message carries it.
 ipcRenderer.on(CHANNEL.port, (event) => {
   window.postMessage({ type: STORE_PORT }, location.origin, event.ports)
+})
+
+// Paths go from here to main: the page shows where things can be dropped, and knows no paths.
+window.addEventListener('drop', ({ dataTransfer }) => {
+  const paths = Array.from(dataTransfer?.files ?? [], pathOf).filter((path) => path !== '')
+  if (paths.length > 0) ipcRenderer.send(CHANNEL.dropped, paths)
 })

@@ -3,6 +3,7 @@ import { type EngineCommand, type EngineEvent, engineEventSchema } from '../../a
 import { type StoreCommand, type StoreEvent, storeEventSchema } from '../../app/protocol/store.ts'
 import type { RunConfig } from '../../app/run/config.ts'
 import type { Forge, ProcessName } from './child.ts'
+import type { OpenedDumps } from './dumps.ts'
 import { type OpenRun, runControl } from './run-control.ts'
 import { supervised } from './supervised.ts'
 
@@ -10,6 +11,7 @@ export interface SupervisorOptions<P> {
   readonly forge: Forge<P>
   /** Folder whose bundles the store lists. */
   readonly runsFolder: string
+  readonly dumps: OpenedDumps
   readonly runtime: DesktopState['runtime']
   readonly onState: (state: DesktopState) => void
   readonly complain: (sentence: string) => void
@@ -30,6 +32,9 @@ export interface Supervisor<P> {
   control(command: 'pause' | 'resume' | 'stop'): CommandResult
   restart(process: ProcessName): CommandResult
   open(folder: string): Promise<CommandResult>
+  /** Makes files and folders known to the store as one dump; it reads them when it is asked. */
+  openDump(paths: readonly string[]): CommandResult
+  forgetDump(id: string): void
   /** Tells windows how an opening went that none of them asked for. */
   announce(result: CommandResult): void
   /** Stops a run in progress, waits for its end at most `ms`, then ends both processes. */
@@ -130,6 +135,7 @@ export const createSupervisor = <P>(options: SupervisorOptions<P>): Supervisor<P
     activeRun: runs.active(),
     lastRun: runs.last(),
     ...(opened === undefined ? {} : { opened }),
+    dumps: options.dumps.list().map(({ id, name }) => ({ id, name })),
     runtime,
     machine,
   })
@@ -145,6 +151,7 @@ export const createSupervisor = <P>(options: SupervisorOptions<P>): Supervisor<P
   const startStore = (): void => {
     store.start()
     store.post({ type: 'runsFolder', folder: options.runsFolder })
+    for (const { id, paths } of options.dumps.list()) store.post({ type: 'dump', id, paths: [...paths] })
   }
 
   const downSentence = (): string | undefined => {
@@ -206,6 +213,16 @@ export const createSupervisor = <P>(options: SupervisorOptions<P>): Supervisor<P
           store.post({ type: 'open', seq: id, folder })
         }
       })
+    },
+    openDump: (paths) => {
+      const { id, paths: all } = options.dumps.remember(paths)
+      store.post({ type: 'dump', id, paths: [...all] })
+      publish()
+      return { ok: true, dump: id }
+    },
+    forgetDump: (id) => {
+      options.dumps.forget(id)
+      publish()
     },
     announce: (result) => {
       opened = { seq: (opened?.seq ?? 0) + 1, result }

@@ -11,12 +11,17 @@ const ENDING = '.safetensors'
 
 /**
  * Opens dumps: files, folders (all below them that ends in .safetensors) and bundles of runs, which keep theirs in a folder.
- * What cannot be read is a problem, and the rest is used. `aborted` is asked between files and may throw.
+ * What cannot be read is a problem, and the rest is used. `aborted` is asked between files and may throw; it hears how many of
+ * how many files are read. `nameOf` is what messages call a file.
  */
-export const readDumps = async (paths: readonly string[], aborted?: () => void): Promise<DumpSet> => {
+export const readDumps = async (
+  paths: readonly string[],
+  aborted?: (done: number, total: number) => void,
+  nameOf: (path: string) => string = (path) => path,
+): Promise<DumpSet> => {
   const problems: DumpProblem[] = []
   const refuse = (path: string, error: unknown): void => {
-    problems.push({ file: path === '' ? '""' : path, rule: reasonOf(error), refused: true })
+    problems.push({ file: path === '' ? '""' : nameOf(path), rule: reasonOf(error), refused: true })
   }
   const sources = new Map<string, ByteSource>()
   for (const path of paths) {
@@ -24,7 +29,7 @@ export const readDumps = async (paths: readonly string[], aborted?: () => void):
       for (const file of await filesAt(path)) {
         try {
           const real = realpathSync(file)
-          if (!sources.has(real)) sources.set(real, await fileSource(file))
+          if (!sources.has(real)) sources.set(real, await fileSource(file, nameOf(file)))
         } catch (error) {
           refuse(file, error)
         }
@@ -33,7 +38,8 @@ export const readDumps = async (paths: readonly string[], aborted?: () => void):
       refuse(path, error)
     }
   }
-  const opened = await openDumps(sources.values(), aborted)
+  let done = 0
+  const opened = await openDumps(sources.values(), () => aborted?.(done++, sources.size))
   return { groups: opened.groups, problems: [...problems, ...opened.problems] }
 }
 

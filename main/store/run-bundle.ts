@@ -14,6 +14,7 @@ import { checkPart, hasReference, listCaptures, listParts } from './bundle-files
 import { captureShape, mergeRow } from './captures.ts'
 import { naming } from './damaged-part.ts'
 import { withConnection } from './duck.ts'
+import type { DumpMethod } from './dump-shelf.ts'
 import { KernelLoader } from './kernel-loader.ts'
 import { PartTotals } from './part-totals.ts'
 import { StoreProblem } from './problem.ts'
@@ -36,7 +37,7 @@ import { TileBuilder } from './tile-builder.ts'
 export const runParams = z.object({ run: z.string() })
 
 /** Methods that are about one run. */
-export type RunMethod = Exclude<StoreMethod, 'listRuns'>
+export type RunMethod = Exclude<StoreMethod, 'listRuns' | DumpMethod>
 type Params<M extends RunMethod> = Omit<StoreParams<M>, 'run'>
 type Methods = {
   readonly [M in RunMethod]: (params: Params<M>, signal?: AbortSignal) => Promise<StoreResult<M>>

@@ -14,9 +14,11 @@ import {
 import type { Manifest } from '../../app/trace/manifest.ts'
 import type { Port } from '../process/port.ts'
 import { runIdOf } from '../process/run-id.ts'
+import { captureFolder, hasReference, listCaptures } from './bundle-files.ts'
 import { BundleWriter } from './bundle-writer.ts'
-import { ClientLine } from './client-line.ts'
+import { type Asked, ClientLine } from './client-line.ts'
 import { openDuck, withConnection } from './duck.ts'
+import { DumpShelf, isDumpMethod } from './dump-shelf.ts'
 import { ENGINE_GONE, EngineLine } from './engine-line.ts'
 import { interrupted, isOwn, readManifest, writeManifest, writerMayLive } from './manifest-file.ts'
 import { isMissing, problemText, StoreProblem } from './problem.ts'
@@ -46,6 +48,9 @@ export class Store {
   readonly #writers = new Map<string, BundleWriter>()
   /** Runs that were asked for, the latest last. */
   readonly #bundles = new Map<string, RunBundle>()
+  /** Files and folders of the dumps that were opened. */
+  readonly #dumps = new Map<string, readonly string[]>()
+  readonly #shelf = new DumpShelf((id) => this.#dumps.get(id) ?? this.#captured(id))
   #duck: Promise<DuckDBInstance> | undefined
   /** Folders of the runs that this store began. */
   readonly #begun = new Set<string>()
@@ -70,7 +75,7 @@ export class Store {
   attachClient(port: Port): void {
     const client = new ClientLine(
       port,
-      (method, params, signal) => this.#answer(method, params, signal),
+      (method, params, asked) => this.#answer(method, params, asked),
       () => this.#clients.delete(client),
     )
     this.#clients.add(client)
@@ -97,6 +102,9 @@ export class Store {
         } catch (error) {
           return { type: 'refused', seq: data.seq, message: problemText(error) }
         }
+      case 'dump':
+        this.#dumps.set(data.id, data.paths)
+        return undefined
       case 'interrupt':
         await this.#interrupt(resolve(data.bundle), data.reason)
         return undefined
@@ -193,14 +201,29 @@ export class Store {
     return bundle
   }
 
-  async #answer(method: StoreMethod, params: unknown, signal?: AbortSignal): Promise<unknown> {
+  async #answer(method: StoreMethod, params: unknown, asked?: Asked): Promise<unknown> {
     if (method === 'listRuns') {
       parsedParams(method, storeMethods.listRuns.params, params)
       return this.#listRuns()
     }
+    if (isDumpMethod(method))
+      return this.#shelf.answer(method, params, {
+        aborted: () => asked?.signal.throwIfAborted(),
+        progress: asked?.progress ?? (() => {}),
+      })
     const { run } = parsedParams(method, runParams, params)
     const bundle = await this.#bundle(run)
-    return answerRun(bundle, method, params, signal)
+    return answerRun(bundle, method, params, asked?.signal)
+  }
+
+  /** Folders of what a run captured; while it goes on, only of what is whole. Undefined where there is no such run. */
+  #captured(run: string): readonly string[] | undefined {
+    const folder = this.#folderOf.get(run)
+    if (folder === undefined) return undefined
+    const live = this.#manifest(folder).status === 'running'
+    return listCaptures(folder)
+      .filter((ref) => !live || hasReference(folder, ref))
+      .map((ref) => captureFolder(folder, ref))
   }
 
   #instance(): Promise<DuckDBInstance> {

@@ -3,6 +3,7 @@ import { useEffect } from 'react'
 import { useView } from '../state/view.ts'
 import { useTheme } from '../theme/use-theme.ts'
 import { CrashBanners } from './CrashBanner.tsx'
+import { DropTarget } from './DropTarget.tsx'
 import { ErrorBoundary } from './ErrorBoundary.tsx'
 import { HelpSheet } from './HelpSheet.tsx'
 import { InspectorPanel } from './InspectorPanel.tsx'
@@ -43,6 +44,7 @@ export const App = () => {
       {inspectorOpen ? <InspectorPanel /> : null}
       <StatusLine />
       {helpOpen ? <HelpSheet /> : null}
+      <DropTarget />
     </div>
   )
 }

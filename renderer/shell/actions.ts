@@ -26,6 +26,7 @@ const VIEW_TITLES: Readonly<Record<ViewId, string>> = {
   merge: 'Show the merge',
   throughput: 'Show the throughput of a sweep',
   backends: 'Show what back-ends accept, refuse or replace',
+  postmortem: 'Show tensor dumps and what is wrong in them',
 }
 
 const always = (): boolean => true
@@ -88,6 +89,13 @@ export const ACTIONS: readonly Action[] = [
     keys: [stroke('KeyO', { ctrl: true })],
     enabled: always,
     run: () => void useSession.getState().openBundle(),
+  },
+  {
+    id: 'open.dump',
+    title: 'Open files of a tensor dump',
+    keys: [stroke('KeyO', { ctrl: true, shift: true })],
+    enabled: always,
+    run: () => void useSession.getState().openDump('files'),
   },
   {
     id: 'step.previous',

@@ -44,6 +44,12 @@ export const BackendsIcon = icon(
     <path d="M9 8h1.6M9 11.7h1.6" strokeWidth="1.8" />
   </>,
 )
+export const PostmortemIcon = icon(
+  <>
+    <path d="M7 11.5a4.5 4.5 0 100-9 4.5 4.5 0 000 9zM10.2 10.2l3.6 3.6" />
+    <path d="M4.6 7h1.1l.9-1.8 1 3.2.8-1.4h1" />
+  </>,
+)
 export const PauseIcon = icon(<path d="M5.5 3.5v9M10.5 3.5v9" strokeWidth="2" />)
 export const PlayIcon = icon(<path d="M5 3.2v9.6l7.6-4.8z" fill="currentColor" />)
 export const StopIcon = icon(<path d="M4 4h8v8H4z" fill="currentColor" />)

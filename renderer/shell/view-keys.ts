@@ -47,4 +47,14 @@ export const VIEW_KEYS: Readonly<Record<ViewId, readonly ViewKey[]>> = {
     { keys: 'C', title: 'Copy the configuration of the picked cell' },
     { keys: 'T', title: 'Take it to the form of Run' },
   ],
+  postmortem: [
+    { keys: '↑ ↓', title: 'Previous and next row of the tensor' },
+    { keys: '← →', title: 'Previous and next head, or what its columns are' },
+    { keys: 'P N', title: 'Previous and next rank' },
+    { keys: ', .', title: 'Previous and next tensor' },
+    { keys: 'Page up Page down', title: 'Previous and next step and layer' },
+    { keys: 'M', title: 'Next measure of the map' },
+    { keys: 'L', title: 'Histogram in equal steps or by powers of two' },
+    { keys: 'C', title: 'Copy the values of the picked cell' },
+  ],
 }

@@ -3,10 +3,19 @@ import { VIEW_TITLES, type ViewId } from '../state/view.ts'
 import { BackendsView } from '../views/backends/BackendsView.tsx'
 import { MergeView } from '../views/merge/MergeView.tsx'
 import { OwnershipView } from '../views/ownership/OwnershipView.tsx'
+import { PostmortemView } from '../views/postmortem/PostmortemView.tsx'
 import { RunView } from '../views/run/RunView.tsx'
 import { ThroughputView } from '../views/throughput/ThroughputView.tsx'
 import { TimelineView } from '../views/timeline/TimelineView.tsx'
-import { BackendsIcon, MergeIcon, OwnershipIcon, RunIcon, ThroughputIcon, TimelineIcon } from './icons.tsx'
+import {
+  BackendsIcon,
+  MergeIcon,
+  OwnershipIcon,
+  PostmortemIcon,
+  RunIcon,
+  ThroughputIcon,
+  TimelineIcon,
+} from './icons.tsx'
 
 export interface View {
   readonly id: ViewId
@@ -31,4 +40,11 @@ export const VIEWS: readonly View[] = [
     component: ThroughputView,
   },
   { id: 'backends', title: VIEW_TITLES.backends, icon: BackendsIcon, digit: 6, component: BackendsView },
+  {
+    id: 'postmortem',
+    title: VIEW_TITLES.postmortem,
+    icon: PostmortemIcon,
+    digit: 7,
+    component: PostmortemView,
+  },
 ]

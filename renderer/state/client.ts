@@ -19,11 +19,28 @@ interface Pending {
   readonly method: StoreMethod
   readonly resolve: (result: unknown) => void
   readonly reject: (error: Error) => void
+  readonly onWork: ((work: WorkDone) => void) | undefined
+}
+
+/** How far long work is. */
+export interface WorkDone {
+  readonly done: number
+  readonly total: number
+}
+
+export interface RequestOptions {
+  /** Ends the request, here and in the store. */
+  readonly signal?: AbortSignal
+  readonly onWork?: (work: WorkDone) => void
 }
 
 export interface StoreClient {
   /** Asks the store; waits for the connection while there is none yet. Rejects with a sentence. */
-  request<M extends StoreMethod>(method: M, params: StoreParams<M>): Promise<StoreResult<M>>
+  request<M extends StoreMethod>(
+    method: M,
+    params: StoreParams<M>,
+    options?: RequestOptions,
+  ): Promise<StoreResult<M>>
   /** Takes a port of a living store; what waited is sent. */
   connect(port: ClientPort): void
   /** The store is gone: what was asked is rejected with `reason`, and so is what will be, until `expect` or `connect`. */
@@ -95,6 +112,9 @@ export const createStoreClient = (complain: (sentence: string) => void): StoreCl
       case 'progress':
         progressed.tell(message.progress)
         break
+      case 'work':
+        pending.get(message.id)?.onWork?.({ done: message.done, total: message.total })
+        break
       case 'error':
         settle(message.id, ({ reject }) => reject(new Error(message.message)))
         break
@@ -103,6 +123,13 @@ export const createStoreClient = (complain: (sentence: string) => void): StoreCl
         break
     }
   }
+
+  const cancel = (id: number): void =>
+    settle(id, ({ reject }) => {
+      if (waiting.some((request) => request.id === id)) waiting = waiting.filter((one) => one.id !== id)
+      else port?.postMessage({ cancel: id })
+      reject(new Error('The request was cancelled.'))
+    })
 
   const drop = (): void => {
     port?.close()
@@ -117,7 +144,11 @@ export const createStoreClient = (complain: (sentence: string) => void): StoreCl
   }
 
   return {
-    request: <M extends StoreMethod>(method: M, params: StoreParams<M>): Promise<StoreResult<M>> =>
+    request: <M extends StoreMethod>(
+      method: M,
+      params: StoreParams<M>,
+      { signal, onWork }: RequestOptions = {},
+    ): Promise<StoreResult<M>> =>
       new Promise((resolve, reject) => {
         if (gone !== null) {
           reject(new Error(gone))
@@ -125,7 +156,8 @@ export const createStoreClient = (complain: (sentence: string) => void): StoreCl
         }
         const id = nextId++
         // The schema of `method` has passed the result in `receive`.
-        pending.set(id, { method, resolve: (result) => resolve(result as StoreResult<M>), reject })
+        pending.set(id, { method, resolve: (result) => resolve(result as StoreResult<M>), reject, onWork })
+        signal?.addEventListener('abort', () => cancel(id), { once: true })
         if (port === null) waiting.push({ id, params })
         else send(port, id, params)
       }),

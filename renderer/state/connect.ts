@@ -49,7 +49,7 @@ const announce = (before: DesktopState | null, now: DesktopState): void => {
 }
 
 const followRuns = (before: DesktopState | null, now: DesktopState): void => {
-  const { openId, openRunById, refreshRuns } = useSession.getState()
+  const { openId, openRunById, refreshRuns, showDump } = useSession.getState()
   // A page that was loaded again in the middle of a run finds it.
   if (before === null && openId === null && now.activeRun !== null) void openRunById(now.activeRun.id)
   if (now.lastRun !== null && now.lastRun.id !== before?.lastRun?.id) {
@@ -62,7 +62,7 @@ const followRuns = (before: DesktopState | null, now: DesktopState): void => {
   else if (opened.result.run !== undefined) {
     void openRunById(opened.result.run)
     void refreshRuns()
-  }
+  } else if (opened.result.dump !== undefined) showDump(opened.result.dump)
 }
 
 /** Keeps the open run's numbers fresh from the store's progress. */

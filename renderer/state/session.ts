@@ -2,6 +2,7 @@ import { create } from 'zustand'
 import type { CommandResult, DesktopState } from '../../app/protocol/desktop.ts'
 import type { Progress, RunInfo, RunRef } from '../../app/protocol/store.ts'
 import { desktop } from '../bridge/bridge.ts'
+import { useDump } from './dump.ts'
 import { tell } from './messages.ts'
 import { recaptureConfig } from './recapture.ts'
 import { useSelection } from './selection.ts'
@@ -32,6 +33,11 @@ interface Session {
   readonly rerunWithCapture: (step: number, layer: number) => Promise<CommandResult>
   /** Asks for a bundle folder and opens it. */
   readonly openBundle: () => Promise<CommandResult>
+  /** Asks for files or folders of a dump and opens it. */
+  readonly openDump: (pick: 'files' | 'folder') => Promise<CommandResult>
+  /** Shows a dump that main knows in Post-mortem. */
+  readonly showDump: (dump: string) => void
+  readonly forgetDump: (dump: string) => Promise<CommandResult>
   readonly revealRun: (run: string) => Promise<CommandResult>
   readonly take: (
     parts: Partial<Pick<Session, 'desktop' | 'runs' | 'openRun' | 'progress' | 'error'>>,
@@ -59,6 +65,7 @@ export const useSession = create<Session>((set, get) => {
   }
 
   const openNew = async (result: CommandResult): Promise<CommandResult> => {
+    if (result.ok && result.dump !== undefined) get().showDump(result.dump)
     if (result.ok && result.run !== undefined) {
       const opening = get().openRunById(result.run)
       void get().refreshRuns()
@@ -81,6 +88,7 @@ export const useSession = create<Session>((set, get) => {
     openRunById: async (id) => {
       if (get().openId !== id) {
         useSelection.getState().clear()
+        useDump.getState().show(null)
         set({ openId: id, openRun: null, progress: null, error: null })
       }
       const question = ++asked
@@ -129,6 +137,16 @@ export const useSession = create<Session>((set, get) => {
       return get().startRun(recaptureConfig(open.manifest.config, step, layer))
     },
     openBundle: async () => openNew(await command(() => desktop().invoke('openBundle', {}))),
+    openDump: async (pick) => openNew(await command(() => desktop().invoke('openDump', { pick }))),
+    showDump: (dump) => {
+      if (useDump.getState().dump !== dump) useSelection.getState().clear()
+      useDump.getState().show(dump)
+      useView.getState().show('postmortem')
+    },
+    forgetDump: (dump) => {
+      if (useDump.getState().dump === dump) useDump.getState().show(null)
+      return command(() => desktop().invoke('forgetDump', { dump }))
+    },
     revealRun: (run) => command(() => desktop().invoke('revealRun', { run })),
     take: (parts) => set(parts),
   }

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import type { StoreMethod, StoreParams, StoreResult } from '../../app/protocol/store.ts'
+import type { WorkDone } from './client.ts'
 import { request } from './store-client.ts'
 import { client } from './store-connection.ts'
 
@@ -15,6 +16,8 @@ export interface AnswerState<M extends StoreMethod> {
   /** Why the present question has no answer. */
   readonly error: string | null
   readonly loading: boolean
+  /** How far the work for the present question is, where it is long. */
+  readonly work: WorkDone | null
 }
 
 interface Kept<M extends StoreMethod> {
@@ -27,7 +30,7 @@ const textOf = (error: unknown): string => (error instanceof Error ? error.messa
 
 /**
  * Asks the store whenever method or parameters change, `again` changes, or the store was connected anew. Null
- * parameters ask nothing and give no answer.
+ * parameters ask nothing and give no answer. A question that nobody asks any more is taken back.
  */
 export const useAnswer = <M extends StoreMethod>(
   method: M,
@@ -36,6 +39,7 @@ export const useAnswer = <M extends StoreMethod>(
 ): AnswerState<M> => {
   const [connection, setConnection] = useState(client.connections)
   const [kept, setKept] = useState<Kept<M> | null>(null)
+  const [work, setWork] = useState<WorkDone | null>(null)
   const key = params === null ? null : `${JSON.stringify(params)}#${again}#${connection}`
   const asked = useRef(params)
   asked.current = params
@@ -44,7 +48,9 @@ export const useAnswer = <M extends StoreMethod>(
     const question = asked.current
     if (key === null || question === null) return setKept(null)
     let wanted = true
-    request(method, question).then(
+    const unwanted = new AbortController()
+    setWork(null)
+    request(method, question, { signal: unwanted.signal, onWork: setWork }).then(
       (data) => {
         if (wanted) setKept({ key, answer: { params: question, data }, error: null })
       },
@@ -54,9 +60,15 @@ export const useAnswer = <M extends StoreMethod>(
     )
     return () => {
       wanted = false
+      unwanted.abort()
     }
   }, [method, key])
-  if (key === null) return { answer: null, error: null, loading: false }
+  if (key === null) return { answer: null, error: null, loading: false, work: null }
   const settled = kept?.key === key
-  return { answer: kept?.answer ?? null, error: settled ? (kept?.error ?? null) : null, loading: !settled }
+  return {
+    answer: kept?.answer ?? null,
+    error: settled ? (kept?.error ?? null) : null,
+    loading: !settled,
+    work: settled ? null : work,
+  }
 }

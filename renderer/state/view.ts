@@ -1,6 +1,14 @@
 import { create } from 'zustand'
 
-export const VIEW_IDS = ['run', 'timeline', 'ownership', 'merge', 'throughput', 'backends'] as const
+export const VIEW_IDS = [
+  'run',
+  'timeline',
+  'ownership',
+  'merge',
+  'throughput',
+  'backends',
+  'postmortem',
+] as const
 export type ViewId = (typeof VIEW_IDS)[number]
 
 export const VIEW_TITLES: Readonly<Record<ViewId, string>> = {
@@ -10,6 +18,7 @@ export const VIEW_TITLES: Readonly<Record<ViewId, string>> = {
   merge: 'Merge',
   throughput: 'Throughput',
   backends: 'Back-ends',
+  postmortem: 'Post-mortem',
 }
 
 interface ViewStore {

@@ -1,7 +1,9 @@
 import type { RunInfo } from '../../../app/protocol/store.ts'
 import { NumberField } from '../../controls/NumberField.tsx'
 import { useViewKeys } from '../../controls/use-view-keys.ts'
+import { useDump } from '../../state/dump.ts'
 import { useSelection } from '../../state/selection.ts'
+import { useView } from '../../state/view.ts'
 import { arrowMove, type CaptureKey, within } from './choice.ts'
 import type { CaptureShape } from './model.ts'
 
@@ -75,6 +77,19 @@ export const Toolbar = ({ run, captured, capture, row, head }: Props) => {
           {workload.topk === undefined ? '' : `, top-k ${workload.topk}`}, {cache.kvDtype} cache
         </span>
       )}
+      <button
+        type="button"
+        className="button merge-jump"
+        data-testid="merge-to-postmortem"
+        title="The captured tensors of this row and head in Post-mortem"
+        onClick={() => {
+          select({ step: captured.step, layer: captured.layer })
+          useDump.getState().show(null)
+          useView.getState().show('postmortem')
+        }}
+      >
+        Tensors
+      </button>
     </div>
   )
 }

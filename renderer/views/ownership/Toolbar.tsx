@@ -1,10 +1,10 @@
 import { useRef, useState } from 'react'
 import { NumberField } from '../../controls/NumberField.tsx'
 import { formatInt } from '../../drawing/format.ts'
+import { type CalculatorFields, useCalculator } from '../../state/calculator.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useSession } from '../../state/session.ts'
-import { useCalculator } from './calculator.ts'
-import { type CalculatorFields, tokenFromText } from './source.ts'
+import { tokenFromText } from './source.ts'
 import type { RunPart, Shown } from './use-source.ts'
 import type { ViewportControl } from './use-viewport.ts'
 

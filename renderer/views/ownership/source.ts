@@ -2,14 +2,7 @@ import { type LayoutRequest, parseLayout } from '../../../app/dcp/layout.ts'
 import type { RunConfig } from '../../../app/run/config.ts'
 import { acceptedPerStep, contextLens } from '../../../app/run/engine-config.ts'
 import { type ConfigIssue, issueText } from '../../../app/run/parse.ts'
-
-/** Parameters as they stand in the calculator's fields; nothing is checked yet. */
-export interface CalculatorFields {
-  readonly len: number
-  readonly dcp: number
-  readonly interleave: number
-  readonly page: number
-}
+import type { CalculatorFields } from '../../state/calculator.ts'
 
 /** What the view shows: one request of `len` tokens on `dcp` ranks, or why it shows nothing. */
 export type Source =

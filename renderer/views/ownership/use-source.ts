@@ -1,11 +1,11 @@
 import { contextLens } from '../../../app/run/engine-config.ts'
+import { type CalculatorFields, useCalculator } from '../../state/calculator.ts'
 import { useRunForm } from '../../state/form.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useSession } from '../../state/session.ts'
 import { useAnswer } from '../../state/use-answer.ts'
-import { useCalculator } from './calculator.ts'
 import { type EngineLengths, engineLengths } from './engine-lengths.ts'
-import { type CalculatorFields, fieldsOfDraft, type Source, sourceOfFields, sourceOfRun } from './source.ts'
+import { fieldsOfDraft, type Source, sourceOfFields, sourceOfRun } from './source.ts'
 
 /** The request of the open run that is shown. */
 export interface RunPart {

@@ -11,6 +11,7 @@ const STATE: DesktopState = {
   store: { status: 'ready', pid: 2 },
   activeRun: null,
   lastRun: null,
+  dumps: [],
   runtime: { app: '', electron: '', chrome: '', node: '', engine: '', device: '' },
   machine: {
     cpu: { cores: 2, simd: 'avx2', memoryAvailableBytes: 1e9 },
@@ -41,9 +42,12 @@ const services = (runsFolder = '/nowhere-to-write\0/runs') => {
         return OK
       },
       open: async (folder) => ({ ok: true, run: folder }),
+      openDump: (paths) => ({ ok: true, dump: paths.join(' ') }),
+      forgetDump: (dump) => calls.push(['forget', dump]),
     },
     runsFolder,
     chooseBundle: async () => undefined,
+    chooseDump: async (pick) => (pick === 'files' ? ['/dumps/a.safetensors', '/dumps/b'] : []),
     bundles: { remember: (folder) => calls.push(['remember', folder]), find: async () => undefined },
     showInFolder: (path) => calls.push(['show', path]),
     setTheme: (theme) => calls.push(['theme', theme]),

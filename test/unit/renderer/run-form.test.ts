@@ -296,6 +296,7 @@ test('Start says why it is not possible', () => {
     store: ready,
     activeRun: null,
     lastRun: null,
+    dumps: [],
     runtime: { app: '', electron: '', chrome: '', node: '', engine: '', device: '' },
     machine: null,
   }

@@ -109,6 +109,7 @@ const desktop: DesktopState = {
   store: { status: 'ready', pid: 2 },
   activeRun: null,
   lastRun: null,
+  dumps: [],
   runtime: { app: '', electron: '', chrome: '', node: '', engine: '', device: '' },
   machine: null,
 }

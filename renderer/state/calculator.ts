@@ -1,5 +1,12 @@
 import { create } from 'zustand'
-import type { CalculatorFields } from './source.ts'
+
+/** Parameters as they stand in the calculator's fields; nothing is checked yet. */
+export interface CalculatorFields {
+  readonly len: number
+  readonly dcp: number
+  readonly interleave: number
+  readonly page: number
+}
 
 interface Calculator {
   /** Whether the open run is shown when there is one. */
@@ -11,7 +18,7 @@ interface Calculator {
   readonly reset: () => void
 }
 
-/** Choices of the ownership view that outlive a change of view. */
+/** What Ownership shows, the run or its calculator; other views can fill the calculator before they show it. */
 export const useCalculator = create<Calculator>((set) => ({
   followRun: true,
   edits: {},

@@ -1,0 +1,100 @@
+import { RankChip } from '../../controls/RankChip.tsx'
+import { formatInt } from '../../drawing/format.ts'
+import { useSelection } from '../../state/selection.ts'
+import { mapValue } from './map-layout.ts'
+import { valueText } from './map-scale.ts'
+import { MEASURE_WORDS, type RankPart } from './model.ts'
+import type { Shown } from './use-dump-view.ts'
+import type { RankMaps } from './use-rank-maps.ts'
+
+/** The maps in numbers: of every rank the picked cell, and how many values are no ordinary numbers. */
+export const RankTable = ({ shown, maps }: { readonly shown: Shown; readonly maps: RankMaps }) => {
+  const { rank, select } = useSelection()
+  return (
+    <div className="pm-ranks">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">rank</th>
+            <th scope="col" title={`${MEASURE_WORDS[shown.measure]} of the picked cell`}>
+              picked
+            </th>
+            <th scope="col">NaN</th>
+            <th scope="col">Inf</th>
+            <th scope="col">zero</th>
+            <th scope="col">least</th>
+            <th scope="col">most</th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.parts.map((part) => (
+            <Row
+              key={part.rank}
+              part={part}
+              shown={shown}
+              maps={maps}
+              selected={part.rank === rank}
+              onSelect={() =>
+                part.rank !== 'reference' && select({ rank: part.rank === rank ? null : part.rank })
+              }
+            />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+interface RowProps {
+  readonly part: RankPart
+  readonly shown: Shown
+  readonly maps: RankMaps
+  readonly selected: boolean
+  readonly onSelect: () => void
+}
+
+const Row = ({ part, shown, maps, selected, onSelect }: RowProps) => {
+  const map = maps.maps.get(part.rank)
+  const cell = shown.cells.get(part.rank)
+  const value = map === undefined || cell === undefined ? null : mapValue(map, cell)
+  const counts = map?.counts
+  const infinite = counts === undefined ? 0 : counts.plusInf + counts.minusInf
+  return (
+    <tr
+      className={selected ? 'pm-row pm-row-selected' : 'pm-row'}
+      data-testid={`pm-rank-${part.rank}`}
+      onClick={onSelect}
+    >
+      <th scope="row">
+        {part.rank === 'reference' ? (
+          'ref.'
+        ) : (
+          <button type="button" className="pm-rank" aria-pressed={selected} aria-label={`rank ${part.rank}`}>
+            <RankChip rank={part.rank} />
+          </button>
+        )}
+      </th>
+      <td className={value !== null && Number.isNaN(value) ? 'num pm-bad' : 'num'}>
+        {value === null ? (cell === undefined ? 'not here' : '') : valueText(value)}
+      </td>
+      {counts === undefined ? (
+        <td colSpan={5} className="quiet">
+          reading …
+        </td>
+      ) : (
+        <>
+          <td className={counts.nan > 0 ? 'num pm-bad' : 'num'}>{formatInt(counts.nan)}</td>
+          <td
+            className={counts.plusInf > 0 ? 'num pm-warn' : 'num'}
+            title={`+∞ ${counts.plusInf}, −∞ ${counts.minusInf}`}
+          >
+            {formatInt(infinite)}
+          </td>
+          <td className="num">{formatInt(counts.zero)}</td>
+          <td className="num">{valueText(counts.least)}</td>
+          <td className="num">{valueText(counts.most)}</td>
+        </>
+      )}
+    </tr>
+  )
+}

@@ -1,0 +1,174 @@
+import { useState } from 'react'
+import type { DumpRank, StoreResult } from '../../../app/protocol/store.ts'
+import { useCanvas } from '../../drawing/canvas.ts'
+import { CopyButton } from '../../shell/CopyButton.tsx'
+import { useSelection } from '../../state/selection.ts'
+import type { Answer } from '../../state/use-answer.ts'
+import { useTheme } from '../../theme/use-theme.ts'
+import { drawValues, type ValuesScene, valueIndexAt } from './draw-values.ts'
+import { valueText } from './map-scale.ts'
+import { cellText, rankName } from './model.ts'
+import { usePick } from './pick.ts'
+import type { Shown } from './use-dump-view.ts'
+
+export type Vector = StoreResult<'tensorVector'>
+
+interface Props {
+  readonly shown: Shown
+  readonly tensor: string
+  readonly answer: Answer<'tensorVector'> | null
+}
+
+/** The values of the picked cell on every rank, as lines or as a table. */
+export const Values = ({ shown, tensor, answer }: Props) => {
+  const { table, change } = usePick()
+  const [hovered, setHovered] = useState<number | null>(null)
+  const { part, cells, group } = shown
+  const vector = answer !== null && answer.params.tensor === tensor ? answer.data : null
+  const cell = part === null ? undefined : (cells.get(part.rank) ?? [...cells.values()][0])
+  const holder = shown.parts.find(({ rank }) => cells.has(rank)) ?? part
+  return (
+    <figure className="pm-values">
+      <figcaption>
+        <span className="pm-caption">
+          Values of{' '}
+          {cell === undefined || holder === null
+            ? 'no cell'
+            : vector === null || vector.each === 'value'
+              ? cellText(holder, tensor, group, cells.get(holder.rank) ?? cell)
+              : `every ${vector.each}`}
+          <button
+            type="button"
+            className="button"
+            aria-pressed={table}
+            data-testid="pm-table"
+            onClick={() => change({ table: !table })}
+          >
+            table
+          </button>
+          {vector === null ? null : (
+            <CopyButton text={valuesText(vector)} what="the values" testId="pm-copy-values" />
+          )}
+        </span>
+        <span className="num pm-note" data-testid="pm-value">
+          {vector === null ? '' : pointText(vector, hovered)}
+        </span>
+      </figcaption>
+      {vector === null ? (
+        <p className="quiet pm-wait">
+          {cells.size === 0 ? 'No rank that has this tensor keeps the selected head.' : 'reading …'}
+        </p>
+      ) : table ? (
+        <ValueTable vector={vector} />
+      ) : (
+        <ValuePicture vector={vector} hovered={hovered} onHover={setHovered} />
+      )}
+    </figure>
+  )
+}
+
+const pointText = (vector: Vector, hovered: number | null): string => {
+  if (hovered === null)
+    return vector.count < vector.total ? `the first ${vector.count} of ${vector.total}` : `${vector.count}`
+  const shown = vector.ranks
+    .slice(0, 8)
+    .map((rank, i) => `${shortName(rank)} ${valueText(numberAt(vector, i, hovered))}`)
+  return `${vector.each} ${hovered}: ${shown.join('  ')}`
+}
+
+const shortName = (rank: DumpRank): string => (rank === 'reference' ? 'ref' : `r${rank}`)
+
+const numberAt = ({ values, count }: Vector, part: number, index: number): number =>
+  values[part * count + index] ?? Number.NaN
+
+/** A table of a spreadsheet: an index a line, a rank a column, exact values. */
+export const valuesText = (vector: Vector): string =>
+  [
+    [vector.each, ...vector.ranks.map(rankName)].join('\t'),
+    ...Array.from({ length: vector.count }, (_, i) =>
+      [i, ...vector.ranks.map((_, part) => numberAt(vector, part, i))].join('\t'),
+    ),
+  ].join('\n')
+
+interface PictureProps {
+  readonly vector: Vector
+  readonly hovered: number | null
+  readonly onHover: (index: number | null) => void
+}
+
+const ValuePicture = ({ vector, hovered, onHover }: PictureProps) => {
+  const theme = useTheme()
+  const rank = useSelection((s) => s.rank)
+  const scene: ValuesScene = { ...vector, from: 0, rank, hovered }
+  const canvas = useCanvas(
+    (ctx, width, height) => drawValues(ctx, width, height, theme, scene),
+    [theme, vector, rank, hovered],
+  )
+  return (
+    <canvas
+      ref={canvas}
+      role="img"
+      data-testid="pm-values"
+      aria-label={`${vector.count} values on ${vector.ranks.length} ranks; the table has them as numbers`}
+      onPointerMove={(event) =>
+        onHover(valueIndexAt(event.nativeEvent.offsetX, event.currentTarget.clientWidth, vector.count))
+      }
+      onPointerLeave={() => onHover(null)}
+    />
+  )
+}
+
+const LINE = 20
+const BEYOND = 10
+
+/** Only the lines that are seen are there: a vector has thousands of values. */
+const ValueTable = ({ vector }: { readonly vector: Vector }) => {
+  const [top, setTop] = useState(0)
+  const first = Math.max(0, Math.floor(top / LINE) - BEYOND)
+  const end = Math.min(vector.count, first + 60)
+  return (
+    <section
+      className="pm-value-table"
+      aria-label="Values"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keys
+      tabIndex={0}
+      onScroll={(event) => setTop(event.currentTarget.scrollTop)}
+    >
+      <table aria-rowcount={vector.count + 1}>
+        <thead>
+          <tr>
+            <th scope="col">{vector.each}</th>
+            {vector.ranks.map((rank) => (
+              <th key={rank} scope="col">
+                {rankName(rank)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          <tr className="pm-space" style={{ height: first * LINE }} />
+          {Array.from({ length: end - first }, (_, i) => first + i).map((index) => (
+            <tr key={index}>
+              <th scope="row" className="num">
+                {index}
+              </th>
+              {vector.ranks.map((rank, part) => {
+                const value = numberAt(vector, part, index)
+                return (
+                  <td
+                    key={rank}
+                    className={Number.isNaN(value) ? 'num pm-bad selectable' : 'num selectable'}
+                    title={String(value)}
+                  >
+                    {valueText(value)}
+                  </td>
+                )
+              })}
+            </tr>
+          ))}
+          <tr className="pm-space" style={{ height: (vector.count - end) * LINE }} />
+        </tbody>
+      </table>
+    </section>
+  )
+}
