@@ -52,7 +52,7 @@ export const VIEW_KEYS: Readonly<Record<ViewId, readonly ViewKey[]>> = {
     { keys: '← →', title: 'Previous and next head, or what its columns are' },
     { keys: 'P N', title: 'Previous and next rank' },
     { keys: ', .', title: 'Previous and next tensor' },
-    { keys: 'Page up Page down', title: 'Previous and next step and layer' },
+    { keys: 'PageUp PageDown', title: 'Previous and next step and layer' },
     { keys: 'M', title: 'Next measure of the map' },
     { keys: 'L', title: 'Histogram in equal steps or by powers of two' },
     { keys: 'C', title: 'Copy the values of the picked cell' },

@@ -19,6 +19,10 @@ export interface LaunchOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Keeps the data of an earlier launch. */
   readonly dataDir?: string
+  /** Keeps the settings of an earlier launch. */
+  readonly userData?: string
+  /** What is opened. */
+  readonly args?: readonly string[]
 }
 
 const runtimePath = (): string => {
@@ -67,11 +71,17 @@ interface Started {
   readonly page: Page
 }
 
-const start = async (folder: string, env: Readonly<Record<string, string>>): Promise<Started> => {
+interface Start {
+  readonly userData: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+}
+
+const start = async ({ userData, args, env }: Start): Promise<Started> => {
   const app = await _electron.launch({
     executablePath: runtimePath(),
     cwd: ROOT,
-    args: ['.', `--user-data-dir=${join(folder, 'user')}`, ...(isRoot() ? ['--no-sandbox'] : [])],
+    args: ['.', ...args, `--user-data-dir=${userData}`, ...(isRoot() ? ['--no-sandbox'] : [])],
     env: { ...inherited(), ...env },
     timeout: PATIENCE_MS,
   })
@@ -79,12 +89,12 @@ const start = async (folder: string, env: Readonly<Record<string, string>>): Pro
 }
 
 /** Starts once more, and says so, when the runtime hangs before its first window. */
-const startTwice = async (folder: string, env: Readonly<Record<string, string>>): Promise<Started> => {
+const startTwice = async (how: Start): Promise<Started> => {
   try {
-    return await start(folder, env)
+    return await start(how)
   } catch (error) {
     console.warn(`the app did not start and is started again: ${String(error).slice(0, 300)}`)
-    return start(folder, env)
+    return start(how)
   }
 }
 
@@ -94,7 +104,11 @@ export const launch = async (options: LaunchOptions = {}): Promise<Launched> => 
   const remove = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   const dataDir = options.dataDir ?? join(folder, 'data')
   try {
-    const { app, page } = await startTwice(folder, { XDG_DATA_HOME: dataDir, ...options.env })
+    const { app, page } = await startTwice({
+      userData: options.userData ?? join(folder, 'user'),
+      args: options.args ?? [],
+      env: { XDG_DATA_HOME: dataDir, ...options.env },
+    })
     const errors: string[] = []
     collectErrors(page, errors)
     const close = async (): Promise<void> => {

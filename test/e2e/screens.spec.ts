@@ -5,7 +5,15 @@ import { expect, test } from './fixture.ts'
 
 const FOLDER = join(__dirname, '..', '..', 'test-results', 'screens')
 const THEMES = ['dark', 'light'] as const
-const VIEWS: readonly ViewName[] = ['run', 'timeline', 'ownership', 'merge', 'throughput', 'backends']
+const VIEWS: readonly ViewName[] = [
+  'run',
+  'timeline',
+  'ownership',
+  'merge',
+  'throughput',
+  'backends',
+  'postmortem',
+]
 
 for (const [width, height] of SIZES)
   for (const theme of THEMES)

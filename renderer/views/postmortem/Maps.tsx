@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'react'
 import { useCanvas } from '../../drawing/canvas.ts'
+import { formatInt } from '../../drawing/format.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useTheme } from '../../theme/use-theme.ts'
 import { boxesOf, drawMaps, type MapScene } from './draw-maps.ts'
@@ -49,6 +50,7 @@ export const Maps = ({ shown, tensor, maps }: Props) => {
       columns: Math.max(1, ...parts.map(({ grid }) => grid.columns)),
     },
     scale,
+    axes: axesText(parts[0]),
   }
   const canvas = useCanvas(
     (ctx, width, height) => drawMaps(ctx, width, height, theme, scene),
@@ -111,6 +113,14 @@ const hitText = (
   const map = maps.get(part.rank)
   const value = map === undefined ? '' : `: ${MEASURE_WORDS[measure]} ${valueText(mapValue(map, cell))}`
   return `${rankName(part.rank)}, ${cellText(part, tensor, group, cell)}${value}`
+}
+
+/** `8 rows down, 16 heads across`. */
+const axesText = (part: RankPart | undefined): string => {
+  if (part === undefined) return ''
+  const { rows, columns, rowName, columnName } = part.grid
+  const some = (count: number, name: string): string => `${formatInt(count)} ${name}${count === 1 ? '' : 's'}`
+  return `${some(rows, rowName)} down${columns === 1 ? '' : `, ${some(columns, columnName)} across`}`
 }
 
 const MeasurePick = ({ shown: { part, measure } }: { readonly shown: Shown }) => {

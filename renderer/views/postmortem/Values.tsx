@@ -69,7 +69,9 @@ export const Values = ({ shown, tensor, answer }: Props) => {
 
 const pointText = (vector: Vector, hovered: number | null): string => {
   if (hovered === null)
-    return vector.count < vector.total ? `the first ${vector.count} of ${vector.total}` : `${vector.count}`
+    return vector.count < vector.total
+      ? `the first ${vector.count} of ${vector.total} values`
+      : `${vector.count} ${vector.count === 1 ? 'value' : 'values'} a rank`
   const shown = vector.ranks
     .slice(0, 8)
     .map((rank, i) => `${shortName(rank)} ${valueText(numberAt(vector, i, hovered))}`)

@@ -24,6 +24,8 @@ export interface MapScene {
   readonly panels: readonly Panel[]
   readonly cells: { readonly rows: number; readonly columns: number }
   readonly scale: MapScale
+  /** What rows and columns are. */
+  readonly axes: string
 }
 
 export const boxesOf = (
@@ -159,6 +161,7 @@ const drawLegend = (
     readonly theme: Theme
     readonly nan: CanvasPattern
     readonly inf: CanvasPattern | string
+    readonly axes: string
   },
 ): void => {
   const { ink, theme } = look
@@ -186,6 +189,9 @@ const drawLegend = (
     ctx.fillText(name, x + 24, middle)
     x += 64
   }
+  ctx.fillStyle = ink.text2
+  ctx.textAlign = 'right'
+  if (width - x > 190) ctx.fillText(look.axes, width, middle)
 }
 
 /** The maps of all ranks on one scale, and the scale below. */
@@ -214,5 +220,11 @@ export const drawMaps = (
     drawPicked(ctx, panel, box, ink)
   }
   const bottom = Math.max(0, ...boxes.map((box) => box.top + box.height))
-  drawLegend(ctx, scene.scale, width, Math.min(height - LEGEND, bottom + 4), { ink, theme, nan, inf })
+  drawLegend(ctx, scene.scale, width, Math.min(height - LEGEND, bottom + 4), {
+    ink,
+    theme,
+    nan,
+    inf,
+    axes: scene.axes,
+  })
 }

@@ -6,8 +6,8 @@ import { valueText } from './map-scale.ts'
 type Context = CanvasRenderingContext2D
 
 export const VALUES_EDGE = { left: 64, right: 12 } as const
-const TOP = 8
-const BOTTOM = 16
+const TOP = 10
+const BOTTOM = 20
 
 export interface ValuesScene {
   readonly ranks: readonly DumpRank[]
@@ -64,7 +64,7 @@ const drawSeries = (
   ctx.stroke()
 }
 
-/** A line a rank in its colour; where a rank has NaN its texture stands at the foot. */
+/** A line a rank in its colour; NaN in its texture stands at the foot, infinities as bars below and above the plot. */
 export const drawValues = (
   ctx: Context,
   width: number,
@@ -105,9 +105,13 @@ export const drawValues = (
     drawSeries(ctx, own, x, y)
     ctx.globalAlpha = 1
     ctx.setLineDash([])
-    ctx.fillStyle = nanPattern(ctx, theme)
     own.forEach((value, k) => {
-      if (Number.isNaN(value)) ctx.fillRect(x(k) - 1, base - 6, Math.max(2, plot / count), 6)
+      if (Number.isFinite(value)) return
+      ctx.fillStyle = Number.isNaN(value) ? nanPattern(ctx, theme) : ctx.strokeStyle
+      const [left, wide] = [x(k) - plot / count / 2, Math.max(2, plot / count)]
+      // -inf lies below all values, +inf above.
+      if (value === Number.POSITIVE_INFINITY) ctx.fillRect(left, TOP - 6, wide, 4)
+      else ctx.fillRect(left, base + (Number.isNaN(value) ? -6 : 2), wide, Number.isNaN(value) ? 6 : 3)
     })
   }
   if (hovered === null) return

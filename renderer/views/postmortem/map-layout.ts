@@ -12,13 +12,15 @@ export interface Box {
 /** Room of a panel: its title above the cells, and between panels. */
 export const TITLE = 18
 const GAP = 10
+/** Room for the frame of a picked cell. */
+const FRAME = 2
 /** Pixels of a row where there is room. */
-const MOST_ROW = 20
-const MOST_COLUMN = 40
+const MOST_ROW = 28
+const MOST_COLUMN = 48
 
 /**
- * Boxes of the cells of `count` maps side by side, as wide as they get. Maps of few cells do not fill their box; those of few
- * columns stand beside each other.
+ * Boxes of the cells of `count` maps, as many side by side as leaves the cells as large as they get. Cells of small maps
+ * stop growing.
  */
 export const panelBoxes = (
   count: number,
@@ -28,7 +30,7 @@ export const panelBoxes = (
 ): Box[] => {
   if (count === 0 || width <= 0 || height <= 0) return []
   const boxOf = (across: number): { width: number; height: number } => ({
-    width: Math.min((width - GAP * (across - 1)) / across, cells.columns * MOST_COLUMN),
+    width: Math.min((width - 2 * FRAME - GAP * (across - 1)) / across, cells.columns * MOST_COLUMN),
     height: Math.min(
       (height - (GAP + TITLE) * Math.ceil(count / across)) / Math.ceil(count / across),
       cells.rows * MOST_ROW,
@@ -37,13 +39,14 @@ export const panelBoxes = (
   /** How large the smaller side of a cell gets. */
   const worth = (across: number): number => {
     const box = boxOf(across)
+    if (box.width <= 0 || box.height <= 0) return Number.NEGATIVE_INFINITY
     return Math.min(box.width / cells.columns, box.height / cells.rows) * Math.min(box.width, box.height)
   }
   const choices = Array.from({ length: count }, (_, i) => i + 1)
-  const across = choices.reduce((best, one) => (worth(one) > worth(best) ? one : best), 1)
+  const across = choices.reduce((best, one) => (worth(one) >= worth(best) ? one : best), 1)
   const box = boxOf(across)
   return Array.from({ length: count }, (_, i) => ({
-    left: (i % across) * (box.width + GAP),
+    left: FRAME + (i % across) * (box.width + GAP),
     top: TITLE + Math.floor(i / across) * (box.height + TITLE + GAP),
     width: Math.max(1, box.width),
     height: Math.max(1, box.height),

@@ -54,5 +54,5 @@ export const valueText = (x: number): string => {
   if (!Number.isFinite(x)) return Number.isNaN(x) ? 'NaN' : x > 0 ? '+∞' : '−∞'
   if (Number.isInteger(x) && Math.abs(x) < 1e9) return formatInt(x)
   const size = Math.abs(x)
-  return size >= 1e-3 && size < 1e6 ? formatFloat(x, size >= 100 ? 2 : 5) : formatSci(x)
+  return size >= 1e-3 && size < 1e6 ? formatFloat(x, size >= 100 ? 2 : 4) : formatSci(x)
 }

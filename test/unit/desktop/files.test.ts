@@ -5,7 +5,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseRunConfig } from '../../../app/run/parse.ts'
 import { type Manifest, manifestSchema } from '../../../app/trace/manifest.ts'
 import { bundlesIn } from '../../../main/desktop/bundles.ts'
+import { openedDumps } from '../../../main/desktop/dumps.ts'
 import { markInterrupted } from '../../../main/desktop/mark-interrupted.ts'
+import { isBundle, pathArguments } from '../../../main/desktop/paths.ts'
 import { settingsFile, visibleBounds } from '../../../main/desktop/settings.ts'
 import { runIdOf } from '../../../main/process/run-id.ts'
 
@@ -130,4 +132,43 @@ describe('marking a bundle interrupted', () => {
     expect(readFileSync(join(folder, 'run.json'), 'utf8')).toBe(text)
     expect(complaints).toHaveLength(1)
   })
+})
+
+describe('opened dumps', () => {
+  it('are kept, the latest first, each once, whatever the order of its files', () => {
+    const path = join(folder, 'dumps.json')
+    const first = openedDumps(path, complain)
+    const a = first.remember(['/d/a/x.safetensors', '/d/a/y.safetensors'])
+    first.remember(['/d/b'])
+    expect(first.remember(['/d/a/y.safetensors', '/d/a/x.safetensors']).id).toBe(a.id)
+    const again = openedDumps(path, complain)
+    expect(again.list().map(({ name }) => name)).toEqual(['a (2 files or folders)', 'b'])
+    again.forget(a.id)
+    expect(openedDumps(path, complain).list()).toHaveLength(1)
+    expect(complaints).toEqual([])
+  })
+
+  it.each([['{'], ['[[]]'], ['[["/a"], 7]']])('of a damaged list are none: %s', (text) => {
+    const path = join(folder, 'dumps.json')
+    writeFileSync(path, text)
+    expect(openedDumps(path, complain).list()).toEqual([])
+  })
+
+  it('that cannot be kept are kept for the session, with a complaint', () => {
+    const dumps = openedDumps(join(folder, 'a\0b'), complain)
+    dumps.remember(['/d'])
+    expect(dumps.list()).toHaveLength(1)
+    expect(complaints).toHaveLength(1)
+  })
+})
+
+it('paths of a command line are bundles, dumps and folders, not switches and not the app', () => {
+  mkdirSync(join(folder, 'dump'))
+  const argv = ['.', '--no-sandbox', 'dump', 'none.dcp', 'none.safetensors', 'nothing', '']
+  expect(pathArguments(argv, folder, folder)).toEqual(
+    ['dump', 'none.dcp', 'none.safetensors'].map((name) => join(folder, name)),
+  )
+  expect(isBundle(join(folder, 'dump'))).toBe(false)
+  writeFileSync(join(folder, 'dump', 'run.json'), '{}')
+  expect(isBundle(join(folder, 'dump'))).toBe(true)
 })

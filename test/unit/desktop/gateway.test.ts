@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { CHANNEL, type CommandResult, type DesktopState } from '../../../app/protocol/desktop.ts'
-import { type CommandServices, desktopHandlers } from '../../../main/desktop/commands.ts'
+import { type CommandServices, desktopHandlers, openPaths } from '../../../main/desktop/commands.ts'
 import { dispatch, isOurs } from '../../../main/desktop/gateway.ts'
 import type { EngineStart } from '../../../main/desktop/supervisor.ts'
 
@@ -90,6 +90,26 @@ describe('a payload', () => {
     ])
       expect(await send(payload)).toEqual(OK)
     expect(calls).toEqual(['pause', ['restart', 'store'], ['theme', 'dark']])
+  })
+})
+
+describe('openDump', () => {
+  it('opens what a person chose as one dump, and nothing when nothing was chosen', async () => {
+    const { send } = services()
+    expect(await send({ command: 'openDump', params: { pick: 'files' } })).toEqual({
+      ok: true,
+      dump: '/dumps/a.safetensors /dumps/b',
+    })
+    expect(await send({ command: 'openDump', params: { pick: 'folder' } })).toEqual(OK)
+  })
+
+  it('opens one bundle as a run', async () => {
+    const { all, calls } = services()
+    expect(await openPaths(all, ['/runs/a.dcp'])).toEqual({ ok: true, run: '/runs/a.dcp' })
+    expect(calls).toEqual([['remember', '/runs/a.dcp']])
+    expect(await openPaths(all, ['/runs/a.dcp', '/runs/b.dcp'])).toMatchObject({
+      dump: '/runs/a.dcp /runs/b.dcp',
+    })
   })
 })
 

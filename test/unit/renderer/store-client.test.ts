@@ -63,6 +63,37 @@ describe('the client of the store', () => {
     expect(await runs).toEqual([RUN])
   })
 
+  test('tells how far long work is, and takes back what nobody wants any more', async () => {
+    const { client, port } = made()
+    client.connect(port)
+    const told: unknown[] = []
+    const wanted = new AbortController()
+    const info = client.request(
+      'dumpInfo',
+      { dump: 'd' },
+      { signal: wanted.signal, onWork: (work) => told.push(work) },
+    )
+    const id = port.sent[0]?.id
+    port.say({ type: 'work', id, done: 3, total: 9 })
+    expect(told).toEqual([{ done: 3, total: 9 }])
+    wanted.abort()
+    await expect(info).rejects.toThrow('cancelled')
+    expect(port.sent[1]).toEqual({ cancel: id })
+    port.say({ type: 'error', id, message: 'aborted' })
+    port.say({ type: 'work', id, done: 4, total: 9 })
+    expect(told).toHaveLength(1)
+  })
+
+  test('sends nothing of what was taken back before there was a store', async () => {
+    const { client, port } = made()
+    const wanted = new AbortController()
+    const info = client.request('dumpInfo', { dump: 'd' }, { signal: wanted.signal })
+    wanted.abort()
+    await expect(info).rejects.toThrow('cancelled')
+    client.connect(port)
+    expect(port.sent).toEqual([])
+  })
+
   test('rejects with the sentence of the store', async () => {
     const { client, port } = made()
     client.connect(port)

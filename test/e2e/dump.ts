@@ -1,0 +1,80 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page } from 'playwright'
+import { expect } from 'playwright/test'
+import { dumpBytes, ints, type Tensors } from '../unit/dump/dump-file.ts'
+import { waitReady } from './desk.ts'
+
+export const DUMP = { rows: 4, heads: 8, width: 16, ranks: 4 } as const
+
+/** Value of a partial: tells rank, row, head and place; row 2, head 5 of rank 3 holds a NaN. */
+export const partialAt = (rank: number, row: number, head: number, place: number): number =>
+  rank === 3 && row === 2 && head === 5 && place === 7
+    ? Number.NaN
+    : (rank + 1) * Math.sin(row * 100 + head * 10 + place)
+
+const grid = (
+  rows: number,
+  heads: number,
+  value: (row: number, head: number, place: number) => number,
+): number[] => {
+  const { width } = DUMP
+  return Array.from({ length: rows * heads * width }, (_, i) =>
+    value(Math.floor(i / (heads * width)), Math.floor(i / width) % heads, i % width),
+  )
+}
+
+const tensorsOf = (rank: number): Tensors => {
+  const { rows, heads, width, ranks } = DUMP
+  const kept = heads / ranks
+  return {
+    out: {
+      shape: [rows, heads, width],
+      values: grid(rows, heads, (row, head, place) => partialAt(rank, row, head, place)),
+    },
+    lse: {
+      shape: [rows, heads],
+      values: Array.from({ length: rows * heads }, (_, i) =>
+        rank > 1 && i < heads ? Number.NEGATIVE_INFINITY : 3 + rank / 4 + (i % heads) / 10,
+      ),
+    },
+    merged: {
+      shape: [rows, kept, width],
+      values: grid(rows, kept, (row, head, place) => Math.cos(row + (rank * kept + head) + place / 4)),
+    },
+    seq_lens_global: ints([2, 33, 65, 130]),
+    seq_lens_local: ints([2, 33, 65, 130].map((n) => Math.max(0, Math.ceil((n - rank) / ranks)))),
+    odd_one: { shape: [3] },
+  }
+}
+
+/** Writes the dump of one step and layer, a file a rank, into `folder`. */
+export const writeDump = (folder: string, step = 7, layer = 2): void => {
+  mkdirSync(folder, { recursive: true })
+  for (let rank = 0; rank < DUMP.ranks; rank++)
+    writeFileSync(
+      join(folder, `step${step}-layer${layer}-rank${rank}.safetensors`),
+      dumpBytes(tensorsOf(rank), {
+        rank: String(rank),
+        dcp_size: String(DUMP.ranks),
+        step: String(step),
+        layer: String(layer),
+        lse_base: 'e',
+        page_size: '16',
+        interleave: '1',
+        engine: 'by a test',
+      }),
+    )
+}
+
+/** Drops files and folders on the window, as the browser tells the page of it. */
+export const dropOn = async (page: Page, paths: readonly string[], let_go = true): Promise<void> => {
+  await waitReady(page, 'store')
+  await expect(page.getByTestId('view-run')).toBeVisible()
+  const devtools = await page.context().newCDPSession(page)
+  const data = { items: [], files: [...paths], dragOperationsMask: 1 }
+  const at = { x: 400, y: 300, data }
+  for (const type of ['dragEnter', 'dragOver', ...(let_go ? (['drop'] as const) : [])] as const)
+    await devtools.send('Input.dispatchDragEvent', { type, ...at })
+  await devtools.detach()
+}
