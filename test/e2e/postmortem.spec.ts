@@ -169,6 +169,7 @@ test('the tensors of a run are looked into from Merge, and lead back', async ({
   await runDefault(page)
   const bundle = onlyBundle(dataDir)
   await showView(page, 'merge')
+  await expect(page.getByTestId('merge-lse')).toBeVisible()
   await page.getByTestId('merge-row').fill('1')
   await page.getByTestId('merge-head').fill('3')
   await page.getByTestId('merge-to-postmortem').click()
