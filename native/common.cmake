@@ -17,7 +17,8 @@ set(DCPSCOPE_WARNINGS -Wall -Wextra -Werror -Wno-psabi)
 # Files of vector code in core/. Each is compiled once per instruction set into its own namespace. They include
 # nothing that defines inline functions with external linkage.
 set(DCPSCOPE_CORE_VECTOR_SOURCES
-  ${DCPSCOPE_NATIVE}/core/generate.cpp ${DCPSCOPE_NATIVE}/core/quantise.cpp ${DCPSCOPE_NATIVE}/core/reference.cpp)
+  ${DCPSCOPE_NATIVE}/core/generate.cpp ${DCPSCOPE_NATIVE}/core/quantise.cpp ${DCPSCOPE_NATIVE}/core/reference.cpp
+  ${DCPSCOPE_NATIVE}/core/attend.cpp)
 file(GLOB DCPSCOPE_CORE_SOURCES CONFIGURE_DEPENDS ${DCPSCOPE_NATIVE}/core/*.cpp)
 list(REMOVE_ITEM DCPSCOPE_CORE_SOURCES ${DCPSCOPE_CORE_VECTOR_SOURCES})
 # Generated data is the same on every machine only without fused multiply-add.

@@ -6,6 +6,7 @@ export const ENTRIES = {
   'engine-host': 'main/engine/host.ts',
   'rank-host': 'main/ranks/rank-host.ts',
   'store-host': 'main/store/host.ts',
+  'diagnosis-host': 'main/diagnosis/host.ts',
   cli: 'main/cli/cli.ts',
 }
 export const PRELOAD = { preload: 'main/desktop/preload.ts' }

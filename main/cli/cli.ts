@@ -5,6 +5,7 @@ import { TABLES } from '../../app/trace/tables.ts'
 import { VERSION } from '../process/version.ts'
 import RECORDER from '../recorder/dcpscope_recorder.py?raw'
 import { type CheckOptions, checkCommand } from './check-command.ts'
+import { type DiagnoseCommandOptions, diagnoseCommand } from './diagnose-command.ts'
 import { doctorText, examine } from './doctor-command.ts'
 import { type DumpOptions, dumpCommand } from './dump-command.ts'
 import { dumpInfoCommand } from './dump-info-command.ts'
@@ -18,8 +19,8 @@ import { printable } from './text-table.ts'
 const EXIT_CODES = `
 Exit codes:
   0    fine
-  1    the answer is "no": the check of a run failed, a serving back-end refuses, a dump is not whole, or this machine
-       has no engine
+  1    the answer is "no": the check of a run failed, a serving back-end refuses, a dump is not whole or shows a
+       fault, or this machine has no engine
   2    bad usage or bad input; one line on stderr, nothing written
   3    the device or the engine failed
   130  ended by Ctrl-C`
@@ -174,6 +175,19 @@ const program = (finish: (code: ExitCode) => void): Command => {
     })
 
   root
+    .command('diagnose')
+    .description('Name the cause of a bad output from dump files, folders or bundles.')
+    .argument('<path...>', 'files, folders or bundles')
+    .option('--all-rows', 'look closely at every query row, not at a sample')
+    .option('--json', 'print one JSON document and nothing else')
+    .addHelpText('after', DIAGNOSE_HELP)
+    .action(async (paths: string[], options: DiagnoseCommandOptions) => {
+      const { stdout, exitCode } = await diagnoseCommand(__dirname, paths, options)
+      print(stdout)
+      finish(exitCode)
+    })
+
+  root
     .command('recorder')
     .description('Print the recorder of tensor dumps for serving engines, one Python file.')
     .addHelpText('after', RECORDER_HELP)
@@ -239,6 +253,14 @@ Examples:
   dcpscope dump-info dump RUN.dcp --json
 
 The exit code is 1 when something is wrong: a file that cannot be used, or a rank that is missing. The rest is listed.`
+
+const DIAGNOSE_HELP = `
+Examples:
+  dcpscope diagnose rank0.safetensors rank1.safetensors
+  dcpscope diagnose RUN.dcp dump --json
+
+What tensors are not there is not checked, and said. The exit code is 0 when all that could be checked is healthy, and 1 when
+a fault was found or nothing decides.`
 
 const RECORDER_HELP = `
 Example:

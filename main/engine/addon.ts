@@ -1,3 +1,4 @@
+import type { Attended, AttendTask } from '../../app/diagnosis/reference.ts'
 import type { EngineConfig } from '../../app/run/engine-config.ts'
 import type { CudaInfo } from '../../app/run/machine.ts'
 
@@ -30,6 +31,12 @@ export interface NativeAddon {
   clockNs(): bigint
   /** Sustained read bandwidth of this machine's memory in bytes/s: all cores, buffer far above the caches. */
   measureReadBandwidth(): Promise<number>
+}
+
+/** What the addon offers to the diagnosis of tensors from elsewhere. */
+export interface NativeAttention {
+  /** Attention in fp64 over given rows, on all cores. ERR_CONFIG where sizes contradict each other. */
+  attend(task: AttendTask): Promise<Attended>
 }
 
 /** A rank with a process of its own. */

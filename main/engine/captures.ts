@@ -39,7 +39,7 @@ const captureFile = ({ step, layer, rank }: NativeCapture): string =>
   `tensors/step=${step}/layer=${layer}/${rank < 0 ? 'reference' : `rank=${rank}`}.safetensors`
 
 /** Header of the dump format; the reference says so in place of a rank. */
-const captureMetadata = (config: RunConfig, capture: NativeCapture): Record<string, string> => {
+export const captureMetadata = (config: RunConfig, capture: NativeCapture): Record<string, string> => {
   const { model, parallel, cache, workload, engine, serving } = config
   const longest = Math.max(...contextLens(config))
   const metadata = {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, sep } from 'node:path'
 import { buildCommand } from '../process/build-command.ts'
-import type { NativeAddon } from './addon.ts'
+import type { NativeAddon, NativeAttention } from './addon.ts'
 
 /** Where the engine lies beside the bundled scripts; libraries cannot be loaded from within an asar archive. */
 export const addonPath = (distDir: string): string =>
@@ -12,7 +12,7 @@ export const addonPath = (distDir: string): string =>
   )
 
 /** Loads the native engine. Throws an Error that says what to do when it is missing or does not fit this machine. */
-export const loadAddon = (distDir: string): NativeAddon => {
+export const loadAddon = (distDir: string): NativeAddon & NativeAttention => {
   const path = addonPath(distDir)
   if (!existsSync(path))
     throw new Error(`the native engine is missing; build it with "${buildCommand()}" (looked for ${path})`)
@@ -41,11 +41,12 @@ const FUNCTIONS = [
   'predictMemory',
   'createRun',
   'measureReadBandwidth',
+  'attend',
   'unlinkSegment',
   'clockNs',
 ] as const
 
-const isAddon = (loaded: unknown): loaded is NativeAddon => {
+const isAddon = (loaded: unknown): loaded is NativeAddon & NativeAttention => {
   if (typeof loaded !== 'object' || loaded === null) return false
   const members = new Map(Object.entries(loaded))
   return (

@@ -2,12 +2,10 @@
 
 #include "core/micro.h"
 #include "core/quantise.h"
+#include "core/softmax_row.h"
 
 namespace dcpscope::DCPSCOPE_ISA {
 namespace {
-
-constexpr int kHalf = kLanes / 2;
-constexpr double kNegInf = -__builtin_inf();
 
 void widenBf16(const uint16_t* values, int n, double* out) {
   for (int d = 0; d < n; ++d) out[d] = static_cast<double>(fromBf16(values[d]));
@@ -64,30 +62,6 @@ int nextKeys(const ReferenceTask& task, int64_t& at, int64_t* positions) {
     if (position >= 0) positions[keys++] = position;
   }
   return keys;
-}
-
-/** Turns one row's scores into weights against its running maximum; returns the factor for what was summed
- * before. */
-double softmaxRow(double* scores, int keys, int padded, double scale2, double& top, double& total) {
-  double most = kNegInf;
-  for (int k = 0; k < keys; ++k) {
-    scores[k] *= scale2;
-    most = scores[k] > most ? scores[k] : most;
-  }
-  for (int k = keys; k < padded; ++k) scores[k] = kNegInf;
-  const double before = top;
-  top = most > top ? most : top;
-  vd tile = {};
-  for (int k = 0; k < padded; k += kHalf) {
-    const vd weight = exp2Negative(load<vd>(scores + k) - top);
-    store(scores + k, weight);
-    tile += weight;
-  }
-  const double factor = before == top       ? 1.0
-                        : before == kNegInf ? 0.0
-                                            : exp2Negative(splat<vd>(before - top))[0];
-  total = total * factor + sum(tile);
-  return factor;
 }
 
 void attend(const ReferenceTask& task, double* scratch, ReferencePartial& out) {

@@ -11,6 +11,7 @@ namespace dcpscope {
   extern const GenerateKernels generateKernels;   \
   extern const QuantiseKernels quantiseKernels;   \
   extern const ReferenceKernels referenceKernels; \
+  extern const AttendKernels attendKernels;       \
   extern const AttentionKernels attentionKernels; \
   extern const RowKernels rowKernels;             \
   extern const ReadKernels readKernels;           \
@@ -18,8 +19,8 @@ namespace dcpscope {
 
 #define DCPSCOPE_KERNELS(isa, simd)                                                                 \
   Kernels {                                                                                         \
-    simd, isa::generateKernels, isa::quantiseKernels, isa::referenceKernels, isa::attentionKernels, \
-        isa::rowKernels, isa::readKernels                                                           \
+    simd, isa::generateKernels, isa::quantiseKernels, isa::referenceKernels, isa::attendKernels, \
+        isa::attentionKernels, isa::rowKernels, isa::readKernels                                                           \
   }
 
 DCPSCOPE_DECLARE(generic)

@@ -1,4 +1,5 @@
 #pragma once
+#include "core/attend.h"
 #include "core/generate.h"
 #include "core/quantise.h"
 #include "core/reference.h"
@@ -14,6 +15,7 @@ struct Kernels {
   const GenerateKernels& generate;
   const QuantiseKernels& quantise;
   const ReferenceKernels& reference;
+  const AttendKernels& attend;
   const AttentionKernels& attention;
   const RowKernels& rows;
   const ReadKernels& read;

@@ -10,6 +10,7 @@
 #include "cpu/kernels.h"
 #include "cpu/pool.h"
 #include "cpu/probe.h"
+#include "node/attend.h"
 #include "node/config_reader.h"
 #include "node/cuda_library.h"
 #include "node/device.h"
@@ -193,6 +194,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("clockNs", Napi::Function::New(env, clockNs, "clockNs"));
   exports.Set("unlinkSegment", Napi::Function::New(env, unlinkSegment, "unlinkSegment"));
   exports.Set("measureReadBandwidth", Napi::Function::New(env, bandwidth, "measureReadBandwidth"));
+  exports.Set("attend", Napi::Function::New(env, attend, "attend"));
   exports.Set("layout", Napi::Function::New(env, layoutOf, "layout"));
   exports.Set("createRun",
               Napi::Function::New(

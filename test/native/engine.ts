@@ -6,6 +6,7 @@ import { decodeValues } from '../../app/dump/values.ts'
 import type { EngineConfig } from '../../app/run/engine-config.ts'
 import type {
   NativeAddon,
+  NativeAttention,
   NativeCapture,
   NativeChunk,
   NativeKernelRecorder,
@@ -18,7 +19,7 @@ import type {
 export const addonPath =
   process.env.DCPSCOPE_ADDON ?? fileURLToPath(new URL('../../dist/native/dcpscope.node', import.meta.url))
 
-const loadAddon = (): NativeAddon & NativeLayoutRules & NativeKernelRecorder => {
+const loadAddon = (): NativeAddon & NativeAttention & NativeLayoutRules & NativeKernelRecorder => {
   if (!existsSync(addonPath))
     throw new Error(`build the native engine first (npm run build): no ${addonPath}`)
   return createRequire(import.meta.url)(addonPath)

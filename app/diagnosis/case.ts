@@ -1,0 +1,227 @@
+import { localLength } from '../dcp/ownership.ts'
+import type { Paging } from '../dcp/types.ts'
+import { pageSizeOf } from '../dump/content.ts'
+import type { Dump, DumpGroup } from '../dump/dumps.ts'
+import type { LseBase } from '../lse/base.ts'
+
+/** An integer table of one rank, row major. */
+export interface Table {
+  readonly rows: number
+  readonly columns: number
+  readonly values: Float64Array
+}
+
+/** Small tensors of one rank, read as a whole; absent where the dump has none. */
+export interface RankTables {
+  readonly rank: number
+  readonly dump: Dump
+  /** Global and local lengths handed to the kernel, [B] tokens. */
+  readonly global: Float64Array | undefined
+  readonly local: Float64Array | undefined
+  /** Page table, [B, columns]. */
+  readonly table: Table | undefined
+  /** [T]. */
+  readonly slots: Float64Array | undefined
+  /** [T, K] each. */
+  readonly topk: Table | undefined
+  readonly topkLocal: Table | undefined
+  readonly topkSlots: Table | undefined
+  /** [T * H]. */
+  readonly lse: Float64Array | undefined
+  readonly lseKernel: Float64Array | undefined
+}
+
+/** What every rank of a case shares. */
+export interface CaseShape {
+  readonly step: number
+  readonly layer: number
+  readonly dcp: number
+  readonly interleave: number
+  /** Tokens of a page; undefined where nothing says it. */
+  readonly page: number | undefined
+  /** Query rows (T), heads of the group (H), values of a partial (W), of a key (D), requests (B); 0 where unknown. */
+  readonly rows: number
+  readonly heads: number
+  readonly width: number
+  readonly keyWidth: number
+  readonly requests: number
+  readonly qLen: number
+  readonly kvHeads: number
+  readonly scale: number | undefined
+  /** What the merge assumed, as the dump says. */
+  readonly lseBase: LseBase | undefined
+  readonly comm: 'ag_rs' | 'a2a' | 'p2p' | undefined
+  readonly maxLen: number | undefined
+  readonly graph: boolean
+}
+
+/** One step and layer: its tables, and which query row is whose. Whatever is not there is undefined. */
+export interface Case extends CaseShape {
+  readonly group: DumpGroup
+  readonly ranks: readonly RankTables[]
+  readonly byRank: ReadonlyMap<number, RankTables>
+  /** Global lengths that most ranks have, [B]; undefined where no rank has any. */
+  readonly lengths: Float64Array | undefined
+  /** Request of each row and its place among the request's rows, [T]; -1 for rows that only pad. */
+  readonly requestOf: Int32Array
+  readonly queryIndex: Int32Array
+  /** Query rows of each request, [B]. */
+  readonly queriesOf: Int32Array
+}
+
+/** Reads the tables of a group; `aborted` may throw between two files. */
+export const loadCase = async (group: DumpGroup, aborted: () => void = () => {}): Promise<Case> => {
+  const ranks: RankTables[] = []
+  for (const [rank, dump] of group.ranks) {
+    aborted()
+    ranks.push(await rankTables(rank, dump))
+    await dump.reader.close()
+  }
+  const shape = shapeOf(group)
+  const starts = await queryStarts(group)
+  return {
+    ...shape,
+    group,
+    ranks,
+    byRank: new Map(ranks.map((tables) => [tables.rank, tables])),
+    lengths: commonRow(ranks.map(({ global }) => global)),
+    ...rowOwners(shape, starts),
+  }
+}
+
+const rankTables = async (rank: number, dump: Dump): Promise<RankTables> => {
+  const { reader } = dump
+  const values = async (name: string): Promise<Float64Array | undefined> =>
+    reader.has(name) ? await reader.values(name) : undefined
+  const table = async (name: string): Promise<Table | undefined> => {
+    if (!reader.has(name)) return undefined
+    const [rows = 0, columns = 0] = reader.tensor(name).shape
+    return { rows, columns, values: await reader.values(name) }
+  }
+  return {
+    rank,
+    dump,
+    global: await values('seq_lens_global'),
+    local: await values('seq_lens_local'),
+    table: await table('block_table'),
+    slots: await values('slot_mapping'),
+    topk: await table('topk'),
+    topkLocal: await table('topk_local'),
+    topkSlots: await table('topk_slots'),
+    lse: await values('lse'),
+    lseKernel: await values('lse_kernel'),
+  }
+}
+
+/** Sizes as the first file that knows them says; grouping has left out files that contradict each other. */
+const shapeOf = (group: DumpGroup): CaseShape => {
+  const dumps = [...group.ranks.values()]
+  const first = <V>(value: (dump: Dump) => V | undefined): V | undefined => {
+    for (const dump of dumps) {
+      const found = value(dump)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+  const dim = (place: number, ...names: string[]): number | undefined =>
+    first(({ reader }) => {
+      const name = names.find((one) => reader.has(one))
+      return name === undefined ? undefined : reader.tensor(name).shape[place]
+    })
+  const width =
+    first(({ info }) => info.kvLoraRank ?? info.headDim) ?? dim(2, 'out', 'out_kernel', 'merged') ?? 0
+  return {
+    step: group.step,
+    layer: group.layer,
+    dcp: group.dcpSize,
+    interleave: dumps[0]?.info.interleave ?? 1,
+    page: first(({ reader, info }) => pageSizeOf(reader, info)),
+    rows: dim(0, 'q', 'out', 'lse', 'out_kernel', 'lse_kernel', 'merged', 'slot_mapping', 'topk') ?? 0,
+    heads: first(({ info }) => info.numHeads) ?? dim(1, 'q', 'out', 'lse', 'out_kernel', 'lse_kernel') ?? 0,
+    width,
+    keyWidth: dim(2, 'q') ?? 0,
+    requests: dim(0, 'seq_lens_global', 'seq_lens_local', 'block_table') ?? 0,
+    qLen: dumps[0]?.info.qLen ?? 1,
+    kvHeads: dim(2, 'kv_k') ?? 1,
+    scale: first(({ info }) => info.softmaxScale),
+    lseBase: first(({ info }) => info.lseBase),
+    comm: first(({ info }) => info.comm),
+    maxLen: first(({ info }) => info.maxLen),
+    graph: dumps.some(({ info }) => info.graph),
+  }
+}
+
+const queryStarts = async (group: DumpGroup): Promise<Float64Array | undefined> => {
+  for (const { reader } of group.ranks.values())
+    if (reader.has('query_start')) {
+      const starts = await reader.values('query_start')
+      await reader.close()
+      return starts
+    }
+  return undefined
+}
+
+const rowOwners = (
+  { rows, requests, qLen }: CaseShape,
+  starts: Float64Array | undefined,
+): Pick<Case, 'requestOf' | 'queryIndex' | 'queriesOf'> => {
+  const requestOf = new Int32Array(rows).fill(-1)
+  const queryIndex = new Int32Array(rows)
+  const count = starts === undefined ? Math.max(requests, Math.ceil(rows / qLen)) : starts.length - 1
+  const queriesOf = new Int32Array(count)
+  for (let request = 0; request < count; request++) {
+    const from = starts?.[request] ?? request * qLen
+    const to = Math.min(rows, starts?.[request + 1] ?? from + qLen)
+    queriesOf[request] = to - from
+    for (let row = from; row < to; row++) {
+      requestOf[row] = request
+      queryIndex[row] = row - from
+    }
+  }
+  return { requestOf, queryIndex, queriesOf }
+}
+
+/** The row that most ranks have, of equally many the first. */
+const commonRow = (rows: readonly (Float64Array | undefined)[]): Float64Array | undefined => {
+  const counts = new Map<string, { count: number; row: Float64Array }>()
+  for (const row of rows) {
+    if (row === undefined) continue
+    const key = row.join()
+    const { count = 0 } = counts.get(key) ?? {}
+    counts.set(key, { count: count + 1, row })
+  }
+  let best: { count: number; row: Float64Array } | undefined
+  for (const entry of counts.values()) if (best === undefined || entry.count > best.count) best = entry
+  return best?.row
+}
+
+/** Global positions that row `row` sees when its request is `length` tokens long, the new ones included. */
+export const visibleTo = (c: Case, row: number, length: number): number => {
+  const queries = c.queriesOf[c.requestOf[row] ?? -1] ?? 1
+  return Math.max(0, length - (queries - 1) + (c.queryIndex[row] ?? 0))
+}
+
+/** Keys of `rank` that row `row` has to attend to, the first so many of its local ones; undefined without lengths. */
+export const keysOf = (c: Case, rank: number, row: number): number | undefined => {
+  const length = c.lengths?.[c.requestOf[row] ?? -1]
+  if (length === undefined) return undefined
+  return localLength(visibleTo(c, row, length), rank, c)
+}
+
+/** Sharding and page size; undefined where no page size is known. */
+export const pagingOf = (c: Case): Paging | undefined =>
+  c.page === undefined ? undefined : { dcp: c.dcp, interleave: c.interleave, page: c.page }
+
+/** Whether a row belongs to a request that has tokens; rows of padding have none. */
+export const isReal = (c: Case, row: number): boolean => {
+  const request = c.requestOf[row] ?? -1
+  return request >= 0 && (c.lengths === undefined || (c.lengths[request] ?? 0) > 0)
+}
+
+/** Sparse attention: each row chooses its keys. */
+export const isSparse = (c: Case): boolean =>
+  c.ranks.some(({ topk, topkLocal, topkSlots }) => (topk ?? topkLocal ?? topkSlots) !== undefined)
+
+/** Whether every rank of the group has `name`. */
+export const allHave = (c: Case, name: string): boolean =>
+  c.ranks.length === c.dcp && c.ranks.every(({ dump }) => dump.reader.has(name))

@@ -1,0 +1,17 @@
+import type { FaultName } from '../faults/names.ts'
+import type { Evidence } from './result.ts'
+
+/** What one site says of one fault in one case; findings are put together from these. */
+export interface Claim {
+  readonly fault: FaultName
+  readonly confidence: number
+  readonly explained: number
+  /** With repetitions, in any order. */
+  readonly ranks: readonly number[]
+  readonly rows: readonly number[]
+  readonly heads: readonly number[]
+  readonly summary: string
+  readonly evidence: Evidence
+  /** Faults that explain the same as well. */
+  readonly rivals: readonly FaultName[]
+}

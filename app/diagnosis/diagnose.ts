@@ -1,0 +1,230 @@
+import { type DumpGroup, type DumpProblem, type DumpSet, problemSentence } from '../dump/dumps.ts'
+import type { FaultName } from '../faults/names.ts'
+import { type Case, loadCase, type RankTables } from './case.ts'
+import { chooseRows } from './choose-rows.ts'
+import type { Claim } from './claim.ts'
+import { findingsOf, type PlacedClaim } from './findings.ts'
+import type { Hypothesis } from './hypothesis.ts'
+import { missing } from './needs.ts'
+import { PartialReference, type PartialRow } from './partial-reference.ts'
+import type { Reference } from './reference.ts'
+import { HYPOTHESES } from './registry.ts'
+import type { Diagnosis, Information, InputIssue, NotChecked } from './result.ts'
+import { loadRow, type Row } from './rows.ts'
+import { emptyRows, mergedEmpty } from './sites/empty-rows.ts'
+import { lengthClaims } from './sites/lengths.ts'
+import { inBase, LseSite } from './sites/lse.ts'
+import { MergeSite, type Partial } from './sites/merge.ts'
+import { PartialSite, type SeenPartial } from './sites/partials.ts'
+import { slotClaims } from './sites/slots.ts'
+import { topkClaims } from './sites/topk.ts'
+
+export interface DiagnoseOptions {
+  /** Attention in fp64; without it nothing is compared with what the partials should be. */
+  readonly reference?: Reference
+  /** Multiply-adds of the reference for one step and layer; default 2e11. */
+  readonly referenceWork?: number
+  /** Every query row is looked at closely, not a sample. */
+  readonly allRows?: boolean
+  /** Share of the work that is done, 0 to 1. */
+  readonly progress?: (share: number) => void
+  /** Asked between pieces of work; ends the diagnosis by throwing. */
+  readonly aborted?: () => void
+}
+
+/** Query rows of one step and layer that are looked at closely. */
+const SAMPLED_ROWS = 16
+/** Multiply-adds of the reference for one step and layer, after which rows are only compared without it. */
+const REFERENCE_WORK = 2e11
+/** Rows without keys of one rank that are looked at. */
+const EMPTY_ROWS = 512
+
+/**
+ * Names the cause of a bad output from tensors alone: from their values, never from what the dump says of a back-end or a
+ * scenario. Rejects only with what `aborted` throws, or what reading does.
+ */
+export const diagnose = async (
+  { groups, problems }: DumpSet,
+  options: DiagnoseOptions = {},
+): Promise<Diagnosis> => {
+  const claims: PlacedClaim[] = []
+  const information: Information[] = []
+  const unchecked = new Map<FaultName, { cases: number; needs: Set<string> }>()
+  const issues = problems.map(issueOf)
+  let checks = 0
+  for (const [i, group] of groups.entries()) {
+    const done = (share: number): void => options.progress?.((i + share) / groups.length)
+    try {
+      const seen = await diagnoseCase(group, options, done)
+      claims.push(...seen.claims.map((claim) => ({ ...claim, step: group.step, layer: group.layer })))
+      information.push(...seen.information)
+      checks += seen.checked
+      for (const { fault, needs } of seen.notChecked) {
+        const known = unchecked.get(fault) ?? { cases: 0, needs: new Set<string>() }
+        for (const need of needs) known.needs.add(need)
+        unchecked.set(fault, { ...known, cases: known.cases + 1 })
+      }
+    } finally {
+      await closeAll(group)
+    }
+  }
+  options.progress?.(1)
+  const findings = findingsOf(claims)
+  const found = new Set(findings.map(({ fault }) => fault))
+  const unexplained = information.some(({ kind }) => kind === 'unexplained')
+  const verdict = findings.length > 0 ? 'faulty' : unexplained || checks === 0 ? 'undetermined' : 'healthy'
+  return {
+    healthy: verdict === 'healthy',
+    verdict,
+    findings,
+    // What one step and layer decides is decided.
+    notChecked: [...unchecked]
+      .filter(([fault, { cases }]) => cases === groups.length && !found.has(fault))
+      .map(([fault, { needs }]) => ({ fault, needs: [...needs] })),
+    information: [
+      ...information,
+      ...(checks === 0
+        ? [
+            {
+              kind: 'nothing-checked' as const,
+              message: 'no fault could be checked with the tensors that are there',
+              steps: [],
+              layers: [],
+              ranks: [],
+            },
+          ]
+        : []),
+    ],
+    inputIssues: issues,
+  }
+}
+
+interface CaseResult {
+  readonly claims: readonly Claim[]
+  readonly information: readonly Information[]
+  readonly notChecked: readonly NotChecked[]
+  /** Faults that could be checked. */
+  readonly checked: number
+}
+
+const diagnoseCase = async (
+  group: DumpGroup,
+  options: DiagnoseOptions,
+  progress: (share: number) => void,
+): Promise<CaseResult> => {
+  const aborted = options.aborted ?? (() => {})
+  const c = await loadCase(group, aborted)
+  const hypotheses = HYPOTHESES.filter(({ applies }) => (applies ?? ((one) => one.dcp > 1))(c))
+  const tables = [...lengthClaims(c, hypotheses), ...slotClaims(c, hypotheses), ...topkClaims(c, hypotheses)]
+  const empty = await emptyRows(c, options.allRows === true ? Number.POSITIVE_INFINITY : EMPTY_ROWS, aborted)
+  const emptyMerged = await mergedEmpty(c, EMPTY_ROWS, aborted)
+  const numeric = await compareRows(c, hypotheses, options, progress)
+  const information: Information[] = []
+  const tell = (kind: Information['kind'], message: string, ranks: readonly number[] = []): void => {
+    information.push({ kind, message, steps: [c.step], layers: [c.layer], ranks: [...new Set(ranks)] })
+  }
+  if (empty.padding.length > 0)
+    tell(
+      'pad-row-garbage',
+      `${empty.padding.length} rows of padding hold garbage, the first is row ${empty.padding[0]?.row} of rank ` +
+        `${empty.padding[0]?.rank}; that is harmless unless they are merged into real rows`,
+      empty.padding.map(({ rank }) => rank),
+    )
+  if (empty.odd > 0)
+    tell(
+      'harmless-empty-rows',
+      `${empty.odd} rows without keys have an lse of +inf or NaN and an out of 0, which merges read as nothing`,
+    )
+  if (numeric.rows < c.rows)
+    tell('rows-sampled', `${numeric.rows} of ${c.rows} query rows were looked at closely`)
+  for (const text of numeric.unexplained) tell('unexplained', text)
+  const notChecked = hypotheses.flatMap((hypothesis) => {
+    const lacks = hypothesis.needs.map((need) => missing(c, need))
+    return lacks.some((lack) => lack.length === 0)
+      ? []
+      : [{ fault: hypothesis.fault, needs: lacks.map((lack) => lack.join('; ')) }]
+  })
+  return {
+    claims: [...tables, ...empty.claims, ...emptyMerged, ...numeric.claims],
+    information,
+    notChecked,
+    checked: hypotheses.length - notChecked.length,
+  }
+}
+
+interface Compared {
+  readonly claims: readonly Claim[]
+  readonly rows: number
+  readonly unexplained: readonly string[]
+}
+
+/** Looks at query rows one by one, so that no more than one is in memory. */
+const compareRows = async (
+  c: Case,
+  hypotheses: readonly Hypothesis[],
+  options: DiagnoseOptions,
+  progress: (share: number) => void,
+): Promise<Compared> => {
+  const { allRows = false, aborted = () => {} } = options
+  const rows = chooseRows(c, allRows ? c.rows : SAMPLED_ROWS)
+  const merge = new MergeSite(c, hypotheses)
+  const lse = new LseSite(c, hypotheses)
+  const partials = new PartialSite(c, hypotheses)
+  const reference = options.reference === undefined ? undefined : new PartialReference(c, options.reference)
+  const most = allRows ? Number.POSITIVE_INFINITY : (options.referenceWork ?? REFERENCE_WORK)
+  for (const [i, number] of rows.entries()) {
+    aborted()
+    const row = await loadRow(c, number)
+    const right: (PartialRow | undefined)[] = []
+    for (const rank of c.ranks) {
+      aborted()
+      const context =
+        reference === undefined || reference.spent > most ? undefined : reference.context(rank, number, row.q)
+      if (context === undefined) continue
+      const found = await partials.add(context, seenPartial(c, row, rank))
+      if (found === undefined) continue
+      right[rank.rank] = found
+      lse.add(rank, number, found)
+    }
+    const merging = Array.from({ length: c.dcp }, (_, rank) => mergedPartial(c, row, rank, right[rank]))
+    if (merging.every((partial) => partial !== undefined)) merge.add(row, merging)
+    progress((i + 1) / rows.length)
+  }
+  const ofMerge = merge.result()
+  const ofPartials = partials.result()
+  return {
+    claims: [...lse.claims(), ...ofPartials.claims, ...ofMerge.claims],
+    rows: rows.length,
+    unexplained: [ofPartials.unexplained, ofMerge.unexplained].filter((text) => text !== undefined),
+  }
+}
+
+const ofRow = (c: Case, values: Float64Array | undefined, row: number): Float64Array | undefined =>
+  values?.subarray(row * c.heads, (row + 1) * c.heads)
+
+/** What the kernel of a rank gave, before anything was made of it where that is dumped. */
+const seenPartial = (c: Case, { row, out, outKernel }: Row, rank: RankTables): SeenPartial => ({
+  out: outKernel[rank.rank] ?? out[rank.rank],
+  lse: ofRow(c, rank.lseKernel ?? rank.lse, row),
+})
+
+/** What the merge gets of a rank; where it is not dumped, what it should be. */
+const mergedPartial = (
+  c: Case,
+  { row, out }: Row,
+  rank: number,
+  right: PartialRow | undefined,
+): Partial | undefined => {
+  const vectors = out[rank] ?? right?.out
+  const lse = ofRow(c, c.byRank.get(rank)?.lse, row) ?? (right && inBase(right.lse, c.lseBase ?? 'e'))
+  return vectors === undefined || lse === undefined ? undefined : { out: vectors, lse }
+}
+
+const closeAll = async ({ ranks }: DumpGroup): Promise<void> => {
+  for (const { reader } of ranks.values()) await reader.close()
+}
+
+const issueOf = (problem: DumpProblem): InputIssue => {
+  const { file = null, tensor = null, step = null, layer = null, rule, refused } = problem
+  return { file, tensor, step, layer, rule, refused, message: problemSentence(problem) }
+}

@@ -1,0 +1,47 @@
+import type { FaultName } from '../faults/names.ts'
+import type { Claim } from './claim.ts'
+import { hypothesisOf } from './registry.ts'
+import { type Finding, MAX_LISTED } from './result.ts'
+
+/** A claim, and the step and layer that it is of. */
+export interface PlacedClaim extends Claim {
+  readonly step: number
+  readonly layer: number
+}
+
+/** Least confidence of a finding that others explain as well. */
+const SHARED = 0.5
+
+/** One finding a fault, from what all sites say of all steps and layers; best first. */
+export const findingsOf = (claims: readonly PlacedClaim[]): Finding[] => {
+  const faults = [...new Set(claims.map(({ fault }) => fault))]
+  return faults
+    .map((fault) => findingOf(fault, claims.filter((claim) => claim.fault === fault)))
+    .sort((a, b) => b.explained * b.confidence - a.explained * a.confidence)
+}
+
+const findingOf = (fault: FaultName, claims: readonly PlacedClaim[]): Finding => {
+  const { title, causes, captureNext } = hypothesisOf(fault)
+  const best = claims.reduce((a, b) => (b.explained * b.confidence > a.explained * a.confidence ? b : a))
+  const rows = ascending(claims.flatMap((claim) => claim.rows))
+  const ambiguousWith = best.rivals.slice(0, 2)
+  return {
+    fault,
+    title,
+    confidence: ambiguousWith.length > 0 ? Math.min(best.confidence, SHARED) : best.confidence,
+    explained: best.explained,
+    ranks: ascending(claims.flatMap((claim) => claim.ranks)),
+    steps: ascending(claims.map(({ step }) => step)),
+    layers: ascending(claims.map(({ layer }) => layer)),
+    rows: rows.slice(0, MAX_LISTED),
+    rowCount: rows.length,
+    heads: ascending(claims.flatMap((claim) => claim.heads)),
+    summary: best.summary,
+    evidence: best.evidence,
+    ambiguousWith,
+    causes,
+    captureNext,
+  }
+}
+
+const ascending = (values: readonly number[]): number[] => [...new Set(values)].sort((a, b) => a - b)

@@ -1,0 +1,22 @@
+import type { Case } from '../case.ts'
+import { rightLength } from '../right.ts'
+
+/**
+ * By how much the local lengths of a rank differ from what is right, for ranks where they do; the most common difference of
+ * requests that keep keys (a length cannot fall below 0).
+ */
+export const constantShift = (c: Case): ReadonlyMap<number, number> => {
+  const found = new Map<number, number>()
+  for (const rank of c.ranks) {
+    const counts = new Map<number, number>()
+    rank.local?.forEach((observed, request) => {
+      const right = rightLength(c, rank, request)
+      if (right === undefined || observed === right) return
+      const by = observed - right
+      counts.set(by, (counts.get(by) ?? 0) + (observed > 0 ? 2 : 1))
+    })
+    const [most] = [...counts].sort((a, b) => b[1] - a[1] || Math.abs(b[0]) - Math.abs(a[0]))
+    if (most !== undefined) found.set(rank.rank, most[0])
+  }
+  return found
+}

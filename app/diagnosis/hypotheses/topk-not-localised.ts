@@ -1,0 +1,42 @@
+import type { Case } from '../case.ts'
+import type { Hypothesis, TablePrediction } from '../hypothesis.ts'
+import { ofOneRank } from '../needs.ts'
+import { chosenAt, requestAt, slotOfLocal } from '../right.ts'
+import { isSparse } from '../case.ts'
+
+const local = (c: Case): TablePrediction[] => [
+  { detail: 'and are the global ids of the indexer', at: (rank, index) => chosenAt(c, rank, index) },
+]
+
+const slots = (c: Case): TablePrediction[] => [
+  {
+    detail: 'and are those of the global ids of the indexer, taken for local ones',
+    at: (rank, index) => {
+      const id = chosenAt(c, rank, index)
+      return id === undefined ? undefined : slotOfLocal(c, rank, requestAt(c, rank, index), id)
+    },
+  },
+  {
+    detail: 'and are the global ids of the indexer themselves',
+    at: (rank, index) => chosenAt(c, rank, index),
+  },
+]
+
+export const topkNotLocalised: Hypothesis = {
+  fault: 'topk-not-localised',
+  title: 'Chosen token ids used as they come from the indexer',
+  causes: [
+    {
+      text: 'the sparse kernel gets the ids of the indexer, which are global, without the filter that keeps those of the rank and makes them local',
+      source: 'vllm-project/vllm#54541',
+    },
+  ],
+  captureNext: 'topk, topk_local or topk_slots, block_table and seq_lens_global of all ranks',
+  applies: (c) => c.dcp > 1 && isSparse(c),
+  needs: [
+    ofOneRank('topk', 'topk_local'),
+    ofOneRank('topk', 'topk_slots', 'block_table', 'page_size'),
+  ],
+  topkLocal: local,
+  topkSlots: slots,
+}

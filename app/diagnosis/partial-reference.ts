@@ -1,0 +1,193 @@
+import { mergePartials } from '../lse/merge.ts'
+import { type Case, keysOf, type RankTables } from './case.ts'
+import { KeyReader, type Keys } from './keys.ts'
+import type { Reference } from './reference.ts'
+import { rightLocalId, slotOfLocal } from './right.ts'
+
+/** A rank's partial of one row in fp64: out [H * W], lse [H] natural, -inf without keys. */
+export interface PartialRow {
+  readonly out: Float64Array
+  readonly lse: Float64Array
+}
+
+/** What the partial of one rank and row should be, and what it would be with other keys. */
+export interface PartialContext {
+  readonly rank: RankTables
+  readonly row: number
+  readonly request: number
+  /** Keys that the row is to attend to; of sparse attention how many it chose of this rank. */
+  readonly rightCount: number
+  /** Keys that the rank was told that it has, where that is dumped. */
+  readonly told: number | undefined
+  /** Undefined where the dump does not have the keys. */
+  right(): Promise<PartialRow | undefined>
+  /** Over the first `count` local keys, for each of `counts`, in one pass. */
+  prefixes(counts: readonly number[]): Promise<ReadonlyMap<number, PartialRow>>
+  /** Over local keys from `from` to before `to`. */
+  range(from: number, to: number): Promise<PartialRow | undefined>
+  /** Over the keys that are right, with another map of heads to key heads, or with keys read in another way. */
+  changed(change: { kvHeadOf?: Int32Array; keys?: (keys: Keys) => Keys }): Promise<PartialRow | undefined>
+  /** Over the keys in these slots of the pool. */
+  slots(slots: readonly number[]): Promise<PartialRow | undefined>
+}
+
+/** Key head of each query head: heads in groups of equal size. */
+export const kvHeadMap = (c: Case): Int32Array =>
+  Int32Array.from({ length: c.heads }, (_, head) => Math.floor((head * c.kvHeads) / c.heads))
+
+/** Computes partials in fp64 from what a case has of queries, keys and tables. */
+export class PartialReference {
+  readonly #case: Case
+  readonly #reference: Reference
+  readonly #reader: KeyReader
+  readonly #map: Int32Array
+  /** Multiply-adds so far. */
+  spent = 0
+
+  constructor(c: Case, reference: Reference) {
+    this.#case = c
+    this.#reference = reference
+    this.#reader = new KeyReader(c)
+    this.#map = kvHeadMap(c)
+  }
+
+  /** Undefined where the rank lacks what its partial is computed from. */
+  context(rank: RankTables, row: number, q: Float64Array | undefined): PartialContext | undefined {
+    const c = this.#case
+    const request = c.requestOf[row] ?? -1
+    if (q === undefined || c.scale === undefined || request < 0) return undefined
+    const chosen = rank.topk === undefined ? undefined : this.#chosenSlots(rank, row)
+    const dense = rank.topkLocal === undefined && rank.topkSlots === undefined
+    const rightCount = rank.topk === undefined && dense ? keysOf(c, rank.rank, row) : chosen?.length
+    if (rightCount === undefined) return undefined
+    const over = async (
+      keys: Promise<Keys | undefined>,
+      map = this.#map,
+    ): Promise<PartialRow | undefined> => {
+      const found = await keys
+      return found === undefined ? undefined : (await this.#attend(q, found, map))[0]
+    }
+    const slots = (at: readonly number[]): Promise<PartialRow | undefined> => over(this.#reader.at(rank, at))
+    const rightKeys = (): Promise<Keys | undefined> =>
+      chosen === undefined
+        ? this.#reader.prefix(rank, request, rightCount)
+        : this.#reader.at(rank, chosen)
+    return {
+      rank,
+      row,
+      request,
+      rightCount,
+      told: rank.local?.[request],
+      right: () => over(rightKeys()),
+      prefixes: (counts) => this.#prefixes(rank, request, q, counts),
+      range: (from, to) =>
+        over(this.#reader.prefix(rank, request, to).then((keys) => keys && dropped(keys, from))),
+      changed: ({ kvHeadOf, keys: change = (keys) => keys }) =>
+        over(
+          rightKeys().then((keys) => keys && change(keys)),
+          kvHeadOf,
+        ),
+      slots,
+    }
+  }
+
+  /** Segments from one count to the next are computed once and merged; counts beyond the dumped keys are left out. */
+  async #prefixes(
+    rank: RankTables,
+    request: number,
+    q: Float64Array,
+    counts: readonly number[],
+  ): Promise<Map<number, PartialRow>> {
+    const found = new Map<number, PartialRow>()
+    const ends = [...new Set(counts)].sort((a, b) => a - b)
+    let keys: Keys | undefined
+    while (keys === undefined && ends.length > 0) {
+      keys = await this.#reader.prefix(rank, request, ends.at(-1) ?? 0)
+      if (keys === undefined) ends.pop()
+    }
+    if (keys === undefined) return found
+    const segments = await this.#attend(q, keys, this.#map, ends)
+    let sum: PartialRow | undefined
+    ends.forEach((end, i) => {
+      const segment = segments[i]
+      if (segment === undefined) return
+      sum = sum === undefined ? segment : mergedRow(this.#case, [sum, segment])
+      found.set(end, sum)
+    })
+    return found
+  }
+
+  /** Slots of the keys that a row chose, of those that the rank holds; undefined where its table does not say them. */
+  #chosenSlots(rank: RankTables, row: number): number[] | undefined {
+    const c = this.#case
+    const { topk } = rank
+    if (topk === undefined) return undefined
+    const slots: number[] = []
+    for (let k = 0; k < topk.columns; k++) {
+      const local = rightLocalId(c, rank.rank, topk.values[row * topk.columns + k] ?? -1)
+      if (local < 0) continue
+      const slot = slotOfLocal(c, rank, c.requestOf[row] ?? -1, local)
+      if (slot === undefined) return undefined
+      slots.push(slot)
+    }
+    return slots
+  }
+
+  /** One partial for each segment, which end at `ends` (default: one of all keys). */
+  async #attend(
+    q: Float64Array,
+    { tokens, keys, values }: Keys,
+    kvHeadOf: Int32Array,
+    ends: readonly number[] = [tokens],
+  ): Promise<PartialRow[]> {
+    const c = this.#case
+    this.spent += tokens * c.heads * (c.keyWidth + c.width)
+    const { out, lse } = await this.#reference.attend({
+      q,
+      heads: c.heads,
+      keyDim: c.keyWidth,
+      valueDim: c.width,
+      keys,
+      ...(values === undefined ? {} : { values }),
+      kvHeadOf,
+      kvHeads: c.kvHeads,
+      scale: c.scale ?? 1,
+      segments: Int32Array.from(ends),
+    })
+    const size = c.heads * c.width
+    return ends.map((_, i) => ({
+      out: out.subarray(i * size, (i + 1) * size),
+      lse: lse.subarray(i * c.heads, (i + 1) * c.heads),
+    }))
+  }
+}
+
+const dropped = ({ tokens, keys, values }: Keys, from: number): Keys => {
+  const part = (all: Float64Array): Float64Array => all.subarray((all.length / Math.max(1, tokens)) * from)
+  return {
+    tokens: tokens - from,
+    keys: part(keys),
+    values: values === undefined ? undefined : part(values),
+  }
+}
+
+/** Partials of all ranks merged in fp64, natural logarithm: out [H * W], lse [H]. */
+export const mergedRow = (c: Case, partials: readonly PartialRow[]): PartialRow => {
+  const out = new Float64Array(c.heads * c.width)
+  const lse = new Float64Array(c.heads)
+  for (let head = 0; head < c.heads; head++) {
+    const vectors = new Float64Array(partials.length * c.width)
+    partials.forEach((partial, i) => {
+      vectors.set(partial.out.subarray(head * c.width, (head + 1) * c.width), i * c.width)
+    })
+    const merged = mergePartials({
+      lse: partials.map((partial) => partial.lse[head] ?? Number.NEGATIVE_INFINITY),
+      out: vectors,
+      width: c.width,
+      base: 'e',
+    })
+    out.set(merged.out, head * c.width)
+    lse[head] = merged.lse
+  }
+  return { out, lse }
+}

@@ -1,0 +1,75 @@
+import { localIndex, localLength, owner } from '../dcp/ownership.ts'
+import { columnOf, NO_SLOT } from '../dcp/pages.ts'
+import { type Case, pagingOf, type RankTables } from './case.ts'
+
+/** What a faultless engine has in its integer tables; undefined where a cell means nothing, or too little is known. */
+
+/** Local length of a request, tokens. */
+export const rightLength = (c: Case, { rank }: RankTables, request: number): number | undefined => {
+  const length = c.lengths?.[request]
+  return length === undefined ? undefined : localLength(length, rank, c)
+}
+
+/** Global position of the new token of a row; undefined for rows of padding. */
+export const newToken = (c: Case, row: number): number | undefined => {
+  const request = c.requestOf[row] ?? -1
+  const length = c.lengths?.[request]
+  if (length === undefined || length === 0) return undefined
+  const position = length - (c.queriesOf[request] ?? 1) + (c.queryIndex[row] ?? 0)
+  return position < 0 ? undefined : position
+}
+
+/** Page in a column of a rank's table; undefined where the table has no such column or none there. */
+export const pageAt = ({ table }: RankTables, request: number, column: number): number | undefined => {
+  if (table === undefined || column >= table.columns) return undefined
+  const page = table.values[request * table.columns + column]
+  return page === undefined || page < 0 ? undefined : page
+}
+
+/** Slot of the new token of a row, -1 on ranks that do not hold it. */
+export const rightSlot = (c: Case, rank: RankTables, row: number): number | undefined => {
+  const paging = pagingOf(c)
+  const token = newToken(c, row)
+  if (paging === undefined || token === undefined) return undefined
+  if (owner(token, paging) !== rank.rank) return NO_SLOT
+  const page = pageAt(rank, c.requestOf[row] ?? -1, columnOf(token, paging))
+  return page === undefined ? undefined : page * paging.page + (localIndex(token, paging) % paging.page)
+}
+
+/** What stands for no token among chosen ids. */
+export const NONE = -1
+
+/** What a rank makes of a global id that the indexer chose: its local id, -1 where another rank holds the token. */
+export const rightLocalId = (c: Case, rank: number, id: number): number =>
+  id < 0 || owner(id, c) !== rank ? NONE : localIndex(id, c)
+
+/** Slot of a local id in the pool of its rank. */
+export const slotOfLocal = (
+  c: Case,
+  rank: RankTables,
+  request: number,
+  local: number,
+): number | undefined => {
+  if (local < 0) return NONE
+  if (c.page === undefined) return undefined
+  const page = pageAt(rank, request, Math.floor(local / c.page))
+  return page === undefined ? undefined : page * c.page + (local % c.page)
+}
+
+/** Request of a cell of the tables of chosen ids, [T, K]; -1 for rows of padding. */
+export const requestAt = (c: Case, { topk, topkLocal, topkSlots }: RankTables, index: number): number => {
+  const columns = (topk ?? topkLocal ?? topkSlots)?.columns ?? 1
+  return c.requestOf[Math.floor(index / columns)] ?? -1
+}
+
+/** Global id behind such a cell. */
+export const chosenAt = (c: Case, rank: RankTables, index: number): number | undefined => {
+  const request = requestAt(c, rank, index)
+  return request < 0 || c.lengths?.[request] === 0 ? undefined : rank.topk?.values[index]
+}
+
+export const rowsOfRequest = (c: Case, request: number): number[] => {
+  const rows: number[] = []
+  for (let row = 0; row < c.rows; row++) if (c.requestOf[row] === request) rows.push(row)
+  return rows
+}

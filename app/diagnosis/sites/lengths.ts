@@ -1,0 +1,30 @@
+import type { Case } from '../case.ts'
+import type { Claim } from '../claim.ts'
+import type { Hypothesis } from '../hypothesis.ts'
+import { coverageGap } from '../hypotheses/coverage-gap.ts'
+import { coverageOverlap } from '../hypotheses/coverage-overlap.ts'
+import { rightLength, rowsOfRequest } from '../right.ts'
+import { type Fallback, tableClaims, type WrongCell } from './tables.ts'
+
+/** Local lengths handed to the kernels, against the formula. */
+export const lengthClaims = (c: Case, hypotheses: readonly Hypothesis[]): Claim[] =>
+  tableClaims(c, hypotheses, {
+    name: 'local lengths',
+    unit: 'tokens',
+    observed: ({ local }) => local,
+    expected: (rank, request) => rightLength(c, rank, request),
+    rowsOf: (request) => rowsOfRequest(c, request),
+    label: (request) => `request ${request}`,
+    predictions: (hypothesis) => hypothesis.lengths?.(c) ?? [],
+    otherwise: coverage,
+  })
+
+/** Too many keys in all, or too few, is all that can be said of lengths that nothing else explains. */
+const coverage = (wrong: readonly WrongCell[]): Fallback => {
+  const over = wrong.filter(({ observed, expected }) => observed > expected).length
+  return {
+    hypothesis: over * 2 >= wrong.length ? coverageOverlap : coverageGap,
+    detail: 'so that the ranks do not share out all tokens, each once',
+    explained: Math.max(over, wrong.length - over) / wrong.length,
+  }
+}

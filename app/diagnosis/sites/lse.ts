@@ -1,0 +1,212 @@
+import type { LseBase } from '../../lse/base.ts'
+import type { Case, RankTables } from '../case.ts'
+import type { Claim } from '../claim.ts'
+import { added, type Distances, holds, judge, NO_DISTANCE } from '../contest.ts'
+import type { Hypothesis, LsePrediction } from '../hypothesis.ts'
+import type { PartialRow } from '../partial-reference.ts'
+import { otherBase } from '../hypotheses/lse-base-mismatch.ts'
+
+/** Mean squared distance of an lse from what is right, natural, from which its place is in doubt. */
+const MISPLACED = 1e-4
+/** Share of that distance that a prediction may leave. */
+const LEFT = 0.1
+/** Squared distance of values one of which is not finite. */
+const FAR = 25
+const PICTURED = 24
+
+/** Sums of squared distances over the values that are right, of where they are and of where they should have landed. */
+interface Placed {
+  readonly hypothesis: Hypothesis
+  readonly prediction: LsePrediction
+  /** Of each rank. */
+  readonly moved: Float64Array
+}
+
+/**
+ * Compares the lse that the merge gets with what it should be: in its place (against that of the kernel, or the reference),
+ * and in its base (against the reference).
+ */
+export class LseSite {
+  readonly #case: Case
+  readonly #placed: readonly Placed[]
+  readonly #still: Float64Array
+  readonly #values: Float64Array
+  readonly #bases: Distances[]
+  readonly #samples: { rank: number; row: number; head: number; seen: number; right: number }[] = []
+
+  constructor(c: Case, hypotheses: readonly Hypothesis[]) {
+    this.#case = c
+    this.#placed = hypotheses.flatMap((hypothesis) =>
+      (hypothesis.lse?.(c) ?? []).map((prediction) => ({
+        hypothesis,
+        prediction,
+        moved: new Float64Array(c.dcp),
+      })),
+    )
+    this.#still = new Float64Array(c.dcp)
+    this.#values = new Float64Array(c.dcp)
+    this.#bases = Array.from({ length: c.dcp }, () => NO_DISTANCE)
+    for (const rank of c.ranks) this.#addKernel(rank)
+  }
+
+  /** Where the kernel's own lse is dumped, no reference is needed to see that it was moved. */
+  #addKernel(rank: RankTables): void {
+    const { lse, lseKernel } = rank
+    if (lse === undefined || lseKernel === undefined) return
+    for (let row = 0; row < this.#case.rows; row++)
+      this.#place(rank.rank, row, lse, lseKernel.subarray(row * this.#case.heads, (row + 1) * this.#case.heads))
+  }
+
+  /** Adds a row of a rank with keys, and what its partial should be. */
+  add(rank: RankTables, row: number, right: PartialRow): void {
+    const c = this.#case
+    const { lse, lseKernel } = rank
+    const base = c.lseBase
+    const own = (lseKernel ?? lse)?.subarray(row * c.heads, (row + 1) * c.heads)
+    if (own === undefined || base === undefined) return
+    const rightLse = inBase(right.lse, base)
+    if (lseKernel === undefined && lse !== undefined) this.#place(rank.rank, row, lse, rightLse)
+    this.#bases[rank.rank] = added(
+      this.#bases[rank.rank] ?? NO_DISTANCE,
+      basesOf(own, rightLse, inBase(right.lse, otherBase(base))),
+    )
+    for (let head = 0; head < c.heads && this.#samples.length < PICTURED; head++)
+      this.#samples.push({
+        rank: rank.rank,
+        row,
+        head,
+        seen: own[head] ?? Number.NaN,
+        right: rightLse[head] ?? Number.NaN,
+      })
+  }
+
+  #place(rank: number, row: number, seen: Float64Array, right: Float64Array): void {
+    const c = this.#case
+    for (let head = 0; head < c.heads; head++) {
+      const value = right[head] ?? 0
+      if (!Number.isFinite(value)) continue
+      this.#values[rank] = (this.#values[rank] ?? 0) + 1
+      this.#still[rank] = (this.#still[rank] ?? 0) + gap(seen[row * c.heads + head], value)
+      for (const { prediction, moved } of this.#placed) {
+        const at = prediction.place(row, head)
+        moved[rank] = (moved[rank] ?? 0) + (at === undefined ? 0 : gap(seen[at], value))
+      }
+    }
+  }
+
+  claims(): Claim[] {
+    const misplaced = this.#misplaced()
+    return misplaced.length > 0 ? misplaced : this.#otherBase()
+  }
+
+  #misplaced(): Claim[] {
+    const c = this.#case
+    const scored = this.#placed
+      .map((one) => {
+        const ranks = c.ranks
+          .map(({ rank }) => rank)
+          .filter((rank) => {
+            const still = this.#still[rank] ?? 0
+            return (
+              still / Math.max(1, this.#values[rank] ?? 0) > MISPLACED && (one.moved[rank] ?? 0) < LEFT * still
+            )
+          })
+        const sum = (values: Float64Array): number =>
+          ranks.reduce((total, rank) => total + (values[rank] ?? 0), 0)
+        return { ...one, ranks, still: sum(this.#still), left: sum(one.moved), count: sum(this.#values) }
+      })
+      .filter(({ ranks }) => ranks.length > 0)
+      .sort((a, b) => b.still - b.left - (a.still - a.left))
+    const [best] = scored
+    if (best === undefined) return []
+    const explained = 1 - best.left / best.still
+    const rivals = scored.filter(
+      (one) => one.hypothesis !== best.hypothesis && one.still === best.still && one.left <= best.left * 1.5 + 1e-12,
+    )
+    return [
+      {
+        fault: best.hypothesis.fault,
+        confidence: explained,
+        explained,
+        ranks: best.ranks,
+        rows: Array.from({ length: c.rows }, (_, row) => row),
+        heads: [],
+        rivals: [...new Set(rivals.map(({ hypothesis }) => hypothesis.fault))],
+        summary: `the lse that the merge gets is not in its place; ${best.prediction.detail} it is`,
+        evidence: {
+          numbers: [
+            { name: 'distance of lse from what is right', value: Math.sqrt(best.still / best.count), expected: 0 },
+            { name: 'distance where the fault puts it', value: Math.sqrt(best.left / best.count) },
+          ],
+          picture: this.#picture(),
+        },
+      },
+    ]
+  }
+
+  #otherBase(): Claim[] {
+    const c = this.#case
+    const base = c.lseBase
+    if (base === undefined) return []
+    const ranks = c.ranks.map(({ rank }) => rank).filter((rank) => holds(judge(this.#bases[rank] ?? NO_DISTANCE)))
+    if (ranks.length === 0) return []
+    const sum = ranks.reduce((total, rank) => added(total, this.#bases[rank] ?? NO_DISTANCE), NO_DISTANCE)
+    const { explained, alpha } = judge(sum)
+    const other = otherBase(base)
+    const ratio = base === 'e' ? Math.LOG2E : Math.LN2
+    return [
+      {
+        fault: 'lse-base-mismatch',
+        confidence: explained,
+        explained,
+        ranks,
+        rows: [],
+        heads: [],
+        rivals: [],
+        summary: `the lse is in base ${other} where the merge assumes base ${base}: it is ${ratio.toFixed(4)} times what is right`,
+        evidence: {
+          numbers: [
+            { name: 'lse over what is right', value: 1 + alpha * (ratio - 1), expected: 1 },
+            { name: 'distance of lse from what is right', value: Math.sqrt(sum.right / sum.values), expected: 0 },
+            { name: `distance from what is right in base ${other}`, value: Math.sqrt(sum.predicted / sum.values) },
+          ],
+          picture: this.#picture(),
+        },
+      },
+    ]
+  }
+
+  #picture(): NonNullable<Claim['evidence']['picture']> {
+    const finite = (value: number): number | null => (Number.isFinite(value) ? value : null)
+    return {
+      kind: 'bars',
+      title: 'lse as the merge gets it, and as it should be',
+      unit: this.#case.lseBase === '2' ? 'log2' : 'ln',
+      labels: this.#samples.map(({ rank, row, head }) => `rank ${rank}, row ${row}, head ${head}`),
+      series: [
+        { name: 'dumped', values: this.#samples.map(({ seen }) => finite(seen)) },
+        { name: 'right', values: this.#samples.map(({ right }) => finite(right)) },
+      ],
+    }
+  }
+}
+
+export const inBase = (natural: Float64Array, base: LseBase): Float64Array =>
+  base === 'e' ? natural : natural.map((value) => value * Math.LOG2E)
+
+const gap = (a: number | undefined, b: number): number =>
+  a !== undefined && Number.isFinite(a) ? Math.min((a - b) ** 2, FAR) : FAR
+
+const basesOf = (seen: Float64Array, right: Float64Array, other: Float64Array): Distances => {
+  const sum = { right: 0, predicted: 0, between: 0, values: 0 }
+  seen.forEach((value, head) => {
+    const should = right[head] ?? Number.NaN
+    const would = other[head] ?? Number.NaN
+    if (!Number.isFinite(value) || !Number.isFinite(should)) return
+    sum.right += (value - should) ** 2
+    sum.predicted += (value - would) ** 2
+    sum.between += (would - should) ** 2
+    sum.values++
+  })
+  return sum
+}

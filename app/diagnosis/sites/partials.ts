@@ -1,0 +1,291 @@
+import { LSE_BASES } from '../../lse/base.ts'
+import { type Case, pagingOf, type RankTables } from '../case.ts'
+import type { Claim } from '../claim.ts'
+import type { Distances } from '../contest.ts'
+import type { Hypothesis, KeysPrediction, PartialPrediction } from '../hypothesis.ts'
+import type { PartialContext, PartialRow } from '../partial-reference.ts'
+import { addTo, type Entry, entry, winner } from '../scoreboard.ts'
+import { percent } from './merge.ts'
+
+/** A rank's partial of one row as dumped: out [H * W], lse [H]; one of them may be missing. */
+export interface SeenPartial {
+  readonly out: Float64Array | undefined
+  readonly lse: Float64Array | undefined
+}
+
+/** Root mean square relative error of a partial from which it is looked at with every hypothesis, and that is wrong at all. */
+const SUSPICIOUS = 0.02
+const WRONG = 0.1
+
+type Prediction = { readonly detail: string }
+
+export interface PartialResult {
+  readonly claims: readonly Claim[]
+  /** Partials that were compared. */
+  readonly compared: number
+  /** Largest root mean square relative error of a partial, over its heads. */
+  readonly worst: number
+  readonly unexplained: string | undefined
+}
+
+/** Compares the partials of kernels with those of the reference, and with what each hypothesis says of their keys. */
+export class PartialSite {
+  readonly #case: Case
+  readonly #counts: readonly { readonly entry: Entry<Prediction>; readonly prediction: KeysPrediction }[]
+  readonly #others: readonly { readonly entry: Entry<Prediction>; readonly prediction: PartialPrediction }[]
+  readonly #rows = new Set<number>()
+  readonly #worstOf: Float64Array
+  /** Mean squared relative error of each rank's heads, [c * H], and how often it was added. */
+  readonly #errors: Float64Array
+  readonly #added: Float64Array
+  #compared = 0
+  #worst: { error: number; rank: number; row: number } | undefined
+
+  constructor(c: Case, hypotheses: readonly Hypothesis[]) {
+    this.#case = c
+    this.#counts = hypotheses.flatMap((hypothesis) =>
+      (hypothesis.keys?.(c) ?? []).map((prediction) => ({
+        entry: entry<Prediction>(hypothesis, prediction, c.dcp),
+        prediction,
+      })),
+    )
+    this.#others = hypotheses.flatMap((hypothesis) =>
+      (hypothesis.partials?.(c) ?? []).map((prediction) => ({
+        entry: entry<Prediction>(hypothesis, prediction, c.dcp),
+        prediction,
+      })),
+    )
+    this.#worstOf = new Float64Array(c.dcp)
+    this.#errors = new Float64Array(c.dcp * c.heads)
+    this.#added = new Float64Array(c.dcp)
+  }
+
+  /** Adds a partial that has keys; returns what it should be, undefined where the dump does not say it. */
+  async add(context: PartialContext, seen: SeenPartial): Promise<PartialRow | undefined> {
+    const { rank, row, rightCount } = context
+    const wanted = this.#countsOf(context)
+    const sparse = rank.topk !== undefined
+    const prefixes = sparse
+      ? new Map<number, PartialRow>()
+      : await context.prefixes([rightCount, ...wanted.map(({ count }) => count)])
+    const right = sparse ? await context.right() : prefixes.get(rightCount)
+    // Rows without keys are looked at elsewhere.
+    if (right === undefined || rightCount === 0 || (seen.out === undefined && seen.lse === undefined)) return right
+    const own = inNatural(seen, right)
+    const base = this.#baseline(context, own, right, prefixes)
+    const error = Math.sqrt(errorOf(this.#case, own, base))
+    this.#note(rank, row, own, base, error)
+    const distances = (predicted: PartialRow): Distances => distancesOf(this.#case, own, base, predicted)
+    for (const { entry: one, count } of wanted) {
+      const predicted = prefixes.get(count)
+      addTo(one, rank.rank, distances(predicted ?? base))
+    }
+    for (const { entry: one, prediction } of this.#others) {
+      const predicted = error > SUSPICIOUS ? await prediction.partial(context) : undefined
+      addTo(one, rank.rank, distances(predicted ?? base))
+    }
+    return right
+  }
+
+  #countsOf({ rank, row, rightCount }: PartialContext): { entry: Entry<Prediction>; count: number }[] {
+    if (rank.topk !== undefined) return []
+    return this.#counts.map(({ entry: one, prediction }) => ({
+      entry: one,
+      count: prediction.count(rank, row) ?? rightCount,
+    }))
+  }
+
+  /** What the kernel had to give with what it was told: lengths that are wrong are the fault of the lengths. */
+  #baseline(
+    { told, rightCount }: PartialContext,
+    seen: SeenPartial,
+    right: PartialRow,
+    prefixes: ReadonlyMap<number, PartialRow>,
+  ): PartialRow {
+    const other = told === undefined || told === rightCount ? undefined : prefixes.get(told)
+    return other !== undefined && errorOf(this.#case, seen, other) < errorOf(this.#case, seen, right)
+      ? other
+      : right
+  }
+
+  #note(rank: RankTables, row: number, seen: SeenPartial, base: PartialRow, error: number): void {
+    const c = this.#case
+    this.#compared++
+    this.#rows.add(row)
+    this.#worstOf[rank.rank] = Math.max(this.#worstOf[rank.rank] ?? 0, error)
+    if (this.#worst === undefined || !(error <= this.#worst.error))
+      this.#worst = { error, rank: rank.rank, row }
+    this.#added[rank.rank] = (this.#added[rank.rank] ?? 0) + 1
+    for (let head = 0; head < c.heads; head++) {
+      const at = rank.rank * c.heads + head
+      this.#errors[at] = (this.#errors[at] ?? 0) + headError(c, seen, base, head)
+    }
+  }
+
+  result(): PartialResult {
+    const claims = this.#claims()
+    const worst = this.#worst
+    return {
+      claims,
+      compared: this.#compared,
+      worst: worst?.error ?? 0,
+      unexplained:
+        claims.length === 0 && worst !== undefined && !(worst.error <= WRONG)
+          ? `the partial of rank ${worst.rank}, row ${worst.row} differs from the fp64 reference by ${percent(worst.error)}, ` +
+            'and no known fault explains it'
+          : undefined,
+    }
+  }
+
+  #claims(): Claim[] {
+    const c = this.#case
+    const best = winner([...this.#counts, ...this.#others].map((one) => one.entry), c.dcp)
+    if (best === undefined) return []
+    const { hypothesis, prediction, places, verdict, sum, rivals } = best
+    const values = Math.max(1, sum.values)
+    const rms = (squared: number): number => Math.sqrt((squared * c.width) / values)
+    return [
+      {
+        fault: hypothesis.fault,
+        confidence: Math.min(1, verdict.explained + 0.5),
+        explained: verdict.explained,
+        ranks: places,
+        rows: [...this.#rows],
+        heads: this.#wrongHeads(places),
+        rivals,
+        summary:
+          `partials differ from the fp64 reference by ${percent(rms(sum.right))}; ${prediction.detail} they are ` +
+          `reproduced within ${percent(rms(sum.predicted))}`,
+        evidence: {
+          numbers: [
+            { name: 'relative error of partials', value: rms(sum.right), expected: 0 },
+            { name: 'relative error that the fault leaves', value: rms(sum.predicted) },
+            { name: 'how far it is the fault and nothing else (0 right, 1 fault)', value: verdict.alpha, expected: 0 },
+          ],
+          picture: this.#picture(),
+        },
+      },
+    ]
+  }
+
+  #wrongHeads(ranks: readonly number[]): number[] {
+    const c = this.#case
+    return Array.from({ length: c.heads }, (_, head) => head).filter((head) =>
+      ranks.some((rank) => this.#meanError(rank, head) > SUSPICIOUS),
+    )
+  }
+
+  #meanError(rank: number, head: number): number {
+    const sum = this.#errors[rank * this.#case.heads + head] ?? 0
+    return Math.sqrt(sum / Math.max(1, this.#added[rank] ?? 0))
+  }
+
+  #picture(): NonNullable<Claim['evidence']['picture']> {
+    const c = this.#case
+    const ranks = Array.from({ length: c.dcp }, (_, rank) => rank)
+    const heads = Array.from({ length: c.heads }, (_, head) => head)
+    return {
+      kind: 'heat',
+      title: 'relative error of partials against the fp64 reference',
+      unit: 'share',
+      rowLabel: 'rank',
+      columnLabel: 'head',
+      rows: ranks.map(String),
+      columns: heads.map(String),
+      values: ranks.flatMap((rank) =>
+        heads.map((head) => {
+          const error = this.#meanError(rank, head)
+          return Number.isFinite(error) ? error : null
+        }),
+      ),
+    }
+  }
+}
+
+/** The lse in natural logarithms, of whichever base it fits better; which one it should have is asked elsewhere. */
+const inNatural = ({ out, lse }: SeenPartial, right: PartialRow): SeenPartial => {
+  if (lse === undefined) return { out, lse }
+  const [first = lse] = LSE_BASES.map((base) => (base === 'e' ? lse : lse.map((value) => value * Math.LN2)))
+    .map((values) => ({ values, off: squared(values, right.lse) }))
+    .sort((a, b) => a.off - b.off)
+    .map(({ values }) => values)
+  return { out, lse: first }
+}
+
+const squared = (a: Float64Array, b: Float64Array): number => {
+  let sum = 0
+  for (let i = 0; i < a.length; i++) sum += gap(a[i] ?? 0, b[i] ?? 0)
+  return sum
+}
+
+/** Squared difference; of values that are no numbers, none where both are the same, else a large one. */
+const gap = (a: number, b: number): number => {
+  if (Number.isFinite(a) && Number.isFinite(b)) return Math.min((a - b) ** 2, FAR)
+  return Object.is(a, b) ? 0 : FAR
+}
+const FAR = 100
+
+/** Squared relative error of one head: of out, and of lse where there is no out. */
+const headError = (c: Case, seen: SeenPartial, right: PartialRow, head: number): number => {
+  if (seen.out === undefined) return gap(seen.lse?.[head] ?? 0, right.lse[head] ?? 0)
+  const from = head * c.width
+  const to = from + c.width
+  const reference = right.out.subarray(from, to)
+  return apart(seen.out.subarray(from, to), reference) / lengthOf(reference)
+}
+
+const apart = (a: Float64Array, b: Float64Array): number => {
+  let sum = 0
+  for (let i = 0; i < a.length; i++) {
+    const difference = (a[i] ?? 0) - (b[i] ?? 0)
+    sum += difference * difference
+  }
+  return Number.isFinite(sum) ? sum : FAR * lengthOf(b)
+}
+
+const lengthOf = (values: Float64Array): number => {
+  let sum = 0
+  for (const value of values) sum += value * value
+  return Math.max(sum, 1e-300)
+}
+
+/** Mean over the heads. */
+const errorOf = (c: Case, seen: SeenPartial, right: PartialRow): number => {
+  let sum = 0
+  for (let head = 0; head < c.heads; head++) sum += headError(c, seen, right, head)
+  return sum / Math.max(1, c.heads)
+}
+
+/** Distances over all heads, out and lse together: both are shares of a weight. */
+const distancesOf = (
+  c: Case,
+  seen: SeenPartial,
+  right: PartialRow,
+  predicted: PartialRow,
+): Distances => {
+  let [toRight, toPredicted, between, values] = [0, 0, 0, 0]
+  for (let head = 0; head < c.heads; head++) {
+    const from = head * c.width
+    const to = from + c.width
+    const reference = right.out.subarray(from, to)
+    const scale = lengthOf(reference)
+    if (seen.out !== undefined) {
+      const own = seen.out.subarray(from, to)
+      const other = predicted.out.subarray(from, to)
+      toRight += apart(own, reference) / scale
+      toPredicted += apart(own, other) / scale
+      between += apart(other, reference) / scale
+      values += c.width
+    }
+    if (seen.lse !== undefined) {
+      const own = seen.lse[head] ?? 0
+      toRight += gap(own, right.lse[head] ?? 0)
+      toPredicted += gap(own, predicted.lse[head] ?? 0)
+      between += gap(predicted.lse[head] ?? 0, right.lse[head] ?? 0)
+      values++
+    }
+  }
+  return { right: toRight, predicted: toPredicted, between, values }
+}
+
+export const canReference = (c: Case): boolean => pagingOf(c) !== undefined && c.scale !== undefined

@@ -1,0 +1,32 @@
+import { NO_SLOT } from '../../dcp/pages.ts'
+import type { Case } from '../case.ts'
+import type { Claim } from '../claim.ts'
+import type { Hypothesis } from '../hypothesis.ts'
+import { slotMapIgnoresDcp } from '../hypotheses/slot-map-ignores-dcp.ts'
+import { rightSlot } from '../right.ts'
+import { type Fallback, tableClaims, type WrongCell } from './tables.ts'
+
+/** Where new tokens were written, against their place. */
+export const slotClaims = (c: Case, hypotheses: readonly Hypothesis[]): Claim[] =>
+  tableClaims(c, hypotheses, {
+    name: 'slots of new tokens',
+    unit: 'slot',
+    observed: ({ slots }) => slots,
+    expected: (rank, row) => rightSlot(c, rank, row),
+    rowsOf: (row) => [row],
+    label: (row) => `row ${row}`,
+    predictions: (hypothesis) => hypothesis.slots?.(c) ?? [],
+    otherwise: foreign,
+  })
+
+/** A rank that writes what belongs to another does not know how tokens are dealt out, whatever it takes for their place. */
+const foreign = (wrong: readonly WrongCell[]): Fallback | undefined => {
+  const cells = wrong.filter(({ expected, observed }) => expected === NO_SLOT && observed >= 0)
+  return cells.length === 0
+    ? undefined
+    : {
+        hypothesis: slotMapIgnoresDcp,
+        detail: 'so that a rank writes tokens that belong to another',
+        explained: cells.length / wrong.length,
+      }
+}

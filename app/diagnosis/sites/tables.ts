@@ -1,0 +1,151 @@
+import type { Case, RankTables } from '../case.ts'
+import type { Hypothesis, TablePrediction } from '../hypothesis.ts'
+import type { Claim } from '../claim.ts'
+
+/** An integer table of every rank that has it, beside what is right. */
+export interface TableSite {
+  /** What messages call it: `local lengths`. */
+  readonly name: string
+  readonly unit: string
+  /** Cells of a rank; undefined: the rank has no such table. */
+  readonly observed: (rank: RankTables) => Float64Array | undefined
+  /** Undefined: the cell means nothing, or what is right is not known. */
+  readonly expected: (rank: RankTables, index: number) => number | undefined
+  /** Query rows that a cell is about. */
+  readonly rowsOf: (index: number) => readonly number[]
+  /** Heading of a cell in pictures: `request 3`. */
+  readonly label: (index: number) => string
+  readonly predictions: (hypothesis: Hypothesis) => readonly TablePrediction[]
+  /** Claims on what no hypothesis predicts cell by cell; gets the cells that are wrong. */
+  readonly otherwise: (wrong: readonly WrongCell[]) => Fallback | undefined
+}
+
+export interface WrongCell {
+  readonly rank: RankTables
+  readonly index: number
+  readonly observed: number
+  readonly expected: number
+}
+
+export interface Fallback {
+  readonly hypothesis: Hypothesis
+  readonly detail: string
+  readonly explained: number
+}
+
+/** Share of the cells in question that a prediction must have right to be named. */
+const LEAST_SHARE = 0.75
+/** Predictions that are this near to the best one are told apart by nothing. */
+const TIE = 1e-9
+const PICTURED = 16
+
+/**
+ * Compares an integer table with what is right and with what each hypothesis predicts. In question are the cells that are
+ * wrong, and those that a hypothesis says should be, on ranks where anything is wrong.
+ */
+export const tableClaims = (c: Case, hypotheses: readonly Hypothesis[], site: TableSite): Claim[] => {
+  const wrong = wrongCells(c, site)
+  if (wrong.length === 0) return []
+  const ranks = [...new Set(wrong.map(({ rank }) => rank))]
+  const scored = hypotheses
+    .flatMap((hypothesis) =>
+      site.predictions(hypothesis).map((prediction) => ({
+        hypothesis,
+        prediction,
+        share: share(ranks, site, prediction),
+      })),
+    )
+    .filter((one) => one.share >= LEAST_SHARE)
+    .sort((a, b) => b.share - a.share)
+  const [best] = scored
+  if (best === undefined) {
+    const other = site.otherwise(wrong)
+    return other === undefined ? [] : [claim(site, wrong, other.hypothesis, other.detail, other.explained)]
+  }
+  const equal = scored.filter(
+    (one, i) =>
+      one.share >= best.share - TIE && scored.findIndex((s) => s.hypothesis === one.hypothesis) === i,
+  )
+  const made = claim(site, wrong, best.hypothesis, best.prediction.detail, best.share, best.prediction)
+  return [{ ...made, rivals: equal.slice(1).map(({ hypothesis }) => hypothesis.fault) }]
+}
+
+export const wrongCells = (c: Case, site: TableSite): WrongCell[] =>
+  c.ranks.flatMap((rank) => {
+    const cells: WrongCell[] = []
+    site.observed(rank)?.forEach((observed, index) => {
+      const expected = site.expected(rank, index)
+      if (expected !== undefined && expected !== observed) cells.push({ rank, index, observed, expected })
+    })
+    return cells
+  })
+
+/** Cells that observation and prediction agree on, of those that either has different from what is right. */
+const share = (
+  ranks: readonly RankTables[],
+  site: TableSite,
+  prediction: TablePrediction,
+): number => {
+  let asked = 0
+  let right = 0
+  for (const rank of ranks)
+    site.observed(rank)?.forEach((observed, index) => {
+      const expected = site.expected(rank, index)
+      if (expected === undefined) return
+      const predicted = prediction.at(rank, index) ?? expected
+      if (predicted === expected && observed === expected) return
+      asked++
+      if (predicted === observed) right++
+    })
+  return asked === 0 ? 0 : right / asked
+}
+
+const claim = (
+  site: TableSite,
+  wrong: readonly WrongCell[],
+  { fault }: Hypothesis,
+  detail: string,
+  explained: number,
+  prediction?: TablePrediction,
+): Claim => {
+  const shown = wrong.slice(0, PICTURED)
+  const [first] = wrong
+  const example =
+    first === undefined
+      ? ''
+      : `: rank ${first.rank.rank}, ${site.label(first.index)} has ${first.observed} where ${first.expected} is right`
+  return {
+    fault,
+    confidence: explained,
+    explained,
+    ranks: wrong.map(({ rank }) => rank.rank),
+    rows: wrong.flatMap(({ index }) => site.rowsOf(index)),
+    heads: [],
+    summary: `${site.name} are wrong ${detail}${example}`,
+    rivals: [],
+    evidence: {
+      numbers: [
+        { name: `${site.name} that are wrong`, value: wrong.length, expected: 0, unit: 'cells' },
+        { name: 'of these as the fault predicts', value: explained, expected: 1, unit: 'share' },
+      ],
+      picture: {
+        kind: 'bars',
+        title: site.name,
+        unit: site.unit,
+        labels: shown.map(({ rank, index }) => `rank ${rank.rank}, ${site.label(index)}`),
+        series: [
+          { name: 'dumped', values: shown.map(({ observed }) => observed) },
+          { name: 'right', values: shown.map(({ expected }) => expected) },
+          ...(prediction === undefined
+            ? []
+            : [
+                {
+                  name: 'by the fault',
+                  values: shown.map((cell) => prediction.at(cell.rank, cell.index) ?? cell.expected),
+                },
+              ]),
+        ],
+      },
+    },
+  }
+}
