@@ -29,6 +29,8 @@ export interface RankTables {
   /** [T * H]. */
   readonly lse: Float64Array | undefined
   readonly lseKernel: Float64Array | undefined
+  /** What its merge takes the lse for, as the dump says. */
+  readonly lseBase: LseBase | undefined
 }
 
 /** What every rank of a case shares. */
@@ -48,8 +50,6 @@ export interface CaseShape {
   readonly qLen: number
   readonly kvHeads: number
   readonly scale: number | undefined
-  /** What the merge assumed, as the dump says. */
-  readonly lseBase: LseBase | undefined
   readonly comm: 'ag_rs' | 'a2a' | 'p2p' | undefined
   readonly maxLen: number | undefined
   readonly graph: boolean
@@ -110,6 +110,7 @@ const rankTables = async (rank: number, dump: Dump): Promise<RankTables> => {
     topkSlots: await table('topk_slots'),
     lse: await values('lse'),
     lseKernel: await values('lse_kernel'),
+    lseBase: dump.info.lseBase,
   }
 }
 
@@ -144,7 +145,6 @@ const shapeOf = (group: DumpGroup): CaseShape => {
     qLen: dumps[0]?.info.qLen ?? 1,
     kvHeads: dim(2, 'kv_k') ?? 1,
     scale: first(({ info }) => info.softmaxScale),
-    lseBase: first(({ info }) => info.lseBase),
     comm: first(({ info }) => info.comm),
     maxLen: first(({ info }) => info.maxLen),
     graph: dumps.some(({ info }) => info.graph),
@@ -225,3 +225,6 @@ export const isSparse = (c: Case): boolean =>
 /** Whether every rank of the group has `name`. */
 export const allHave = (c: Case, name: string): boolean =>
   c.ranks.length === c.dcp && c.ranks.every(({ dump }) => dump.reader.has(name))
+
+/** Each rank weighs its own partial before partials are summed (ag_rs, also where no transport is named). */
+export const weighsOwn = ({ comm }: Case): boolean => comm !== 'a2a' && comm !== 'p2p'

@@ -35,6 +35,8 @@ export interface Verdict {
 /** Least sigma of a prediction that is believed, and how far alpha may be from 1. */
 const LEAST_SIGMA = 12
 const ALPHA_RANGE = 0.3
+/** Least share of the error: noise that is no noise, such as rounding to one side, can look a little like anything. */
+const LEAST_EXPLAINED = 0.2
 
 export const judge = ({ right, predicted, between, values }: Distances): Verdict => {
   if (values === 0 || !(between > 0) || !Number.isFinite(right + predicted))
@@ -50,4 +52,4 @@ export const judge = ({ right, predicted, between, values }: Distances): Verdict
 
 /** Whether the prediction holds, beyond what noise could do. */
 export const holds = ({ alpha, sigma, explained }: Verdict): boolean =>
-  sigma >= LEAST_SIGMA && Math.abs(alpha - 1) <= ALPHA_RANGE && explained > 0
+  sigma >= LEAST_SIGMA && Math.abs(alpha - 1) <= ALPHA_RANGE && explained >= LEAST_EXPLAINED

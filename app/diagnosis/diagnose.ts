@@ -1,5 +1,6 @@
 import { type DumpGroup, type DumpProblem, type DumpSet, problemSentence } from '../dump/dumps.ts'
 import type { FaultName } from '../faults/names.ts'
+import { LSE_BASES } from '../lse/base.ts'
 import { type Case, loadCase, type RankTables } from './case.ts'
 import { chooseRows } from './choose-rows.ts'
 import type { Claim } from './claim.ts'
@@ -11,7 +12,7 @@ import type { Reference } from './reference.ts'
 import { HYPOTHESES } from './registry.ts'
 import type { Diagnosis, Information, InputIssue, NotChecked } from './result.ts'
 import { loadRow, type Row } from './rows.ts'
-import { emptyRows, mergedEmpty } from './sites/empty-rows.ts'
+import { emptyRows, type LsePlace, mergedEmpty } from './sites/empty-rows.ts'
 import { lengthClaims } from './sites/lengths.ts'
 import { inBase, LseSite } from './sites/lse.ts'
 import { MergeSite, type Partial } from './sites/merge.ts'
@@ -36,6 +37,8 @@ export interface DiagnoseOptions {
 const SAMPLED_ROWS = 16
 /** Multiply-adds of the reference for one step and layer, after which rows are only compared without it. */
 const REFERENCE_WORK = 2e11
+/** How much more error the other base has to leave, for the merge to have taken the lse for this one. */
+const CLEARLY = 4
 /** Rows without keys of one rank that are looked at. */
 const EMPTY_ROWS = 512
 
@@ -116,9 +119,10 @@ const diagnoseCase = async (
   const c = await loadCase(group, aborted)
   const hypotheses = HYPOTHESES.filter(({ applies }) => (applies ?? ((one) => one.dcp > 1))(c))
   const tables = [...lengthClaims(c, hypotheses), ...slotClaims(c, hypotheses), ...topkClaims(c, hypotheses)]
-  const empty = await emptyRows(c, options.allRows === true ? Number.POSITIVE_INFINITY : EMPTY_ROWS, aborted)
-  const emptyMerged = await mergedEmpty(c, EMPTY_ROWS, aborted)
   const numeric = await compareRows(c, hypotheses, options, progress)
+  const most = options.allRows === true ? Number.POSITIVE_INFINITY : EMPTY_ROWS
+  const empty = await emptyRows(c, most, numeric.lsePlace, aborted)
+  const emptyMerged = await mergedEmpty(c, most, aborted)
   const information: Information[] = []
   const tell = (kind: Information['kind'], message: string, ranks: readonly number[] = []): void => {
     information.push({ kind, message, steps: [c.step], layers: [c.layer], ranks: [...new Set(ranks)] })
@@ -155,6 +159,7 @@ const diagnoseCase = async (
 interface Compared {
   readonly claims: readonly Claim[]
   readonly rows: number
+  readonly lsePlace: LsePlace
   readonly unexplained: readonly string[]
 }
 
@@ -167,7 +172,9 @@ const compareRows = async (
 ): Promise<Compared> => {
   const { allRows = false, aborted = () => {} } = options
   const rows = chooseRows(c, allRows ? c.rows : SAMPLED_ROWS)
-  const merge = new MergeSite(c, hypotheses)
+  // Where the dump does not say what the merge took the lse for, both bases are tried.
+  const bases = c.ranks.every(({ lseBase }) => lseBase !== undefined) ? LSE_BASES.slice(0, 1) : LSE_BASES
+  const merges = bases.map((base) => ({ base, site: new MergeSite(c, hypotheses, base) }))
   const lse = new LseSite(c, hypotheses)
   const partials = new PartialSite(c, hypotheses)
   const reference = options.reference === undefined ? undefined : new PartialReference(c, options.reference)
@@ -187,14 +194,27 @@ const compareRows = async (
       lse.add(rank, number, found)
     }
     const merging = Array.from({ length: c.dcp }, (_, rank) => mergedPartial(c, row, rank, right[rank]))
-    if (merging.every((partial) => partial !== undefined)) merge.add(row, merging)
+    if (merging.every((partial) => partial !== undefined))
+      for (const { site } of merges) site.add(row, merging)
     progress((i + 1) / rows.length)
   }
-  const ofMerge = merge.result()
+  const [ofMerge, other] = merges
+    .map(({ base, site }) => ({ base, ...site.result() }))
+    .sort((a, b) => a.total - b.total)
+  if (ofMerge === undefined) throw new RangeError('there is no base')
+  const seenBase =
+    other !== undefined && other.total > ofMerge.total * CLEARLY && ofMerge.claims.length === 0
+      ? ofMerge.base
+      : undefined
   const ofPartials = partials.result()
   return {
-    claims: [...lse.claims(), ...ofPartials.claims, ...ofMerge.claims],
+    claims: [
+      ...lse.claims((rank) => c.byRank.get(rank)?.lseBase ?? seenBase),
+      ...ofPartials.claims,
+      ...ofMerge.claims,
+    ],
     rows: rows.length,
+    lsePlace: lse.place,
     unexplained: [ofPartials.unexplained, ofMerge.unexplained].filter((text) => text !== undefined),
   }
 }
@@ -216,7 +236,8 @@ const mergedPartial = (
   right: PartialRow | undefined,
 ): Partial | undefined => {
   const vectors = out[rank] ?? right?.out
-  const lse = ofRow(c, c.byRank.get(rank)?.lse, row) ?? (right && inBase(right.lse, c.lseBase ?? 'e'))
+  const tables = c.byRank.get(rank)
+  const lse = ofRow(c, tables?.lse, row) ?? (right && inBase(right.lse, tables?.lseBase ?? 'e'))
   return vectors === undefined || lse === undefined ? undefined : { out: vectors, lse }
 }
 

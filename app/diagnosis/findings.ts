@@ -1,7 +1,7 @@
 import type { FaultName } from '../faults/names.ts'
 import type { Claim } from './claim.ts'
 import { hypothesisOf } from './registry.ts'
-import { type Finding, MAX_LISTED } from './result.ts'
+import { type Evidence, type Finding, MAX_LISTED } from './result.ts'
 
 /** A claim, and the step and layer that it is of. */
 export interface PlacedClaim extends Claim {
@@ -16,7 +16,12 @@ const SHARED = 0.5
 export const findingsOf = (claims: readonly PlacedClaim[]): Finding[] => {
   const faults = [...new Set(claims.map(({ fault }) => fault))]
   return faults
-    .map((fault) => findingOf(fault, claims.filter((claim) => claim.fault === fault)))
+    .map((fault) =>
+      findingOf(
+        fault,
+        claims.filter((claim) => claim.fault === fault),
+      ),
+    )
     .sort((a, b) => b.explained * b.confidence - a.explained * a.confidence)
 }
 
@@ -37,7 +42,7 @@ const findingOf = (fault: FaultName, claims: readonly PlacedClaim[]): Finding =>
     rowCount: rows.length,
     heads: ascending(claims.flatMap((claim) => claim.heads)),
     summary: best.summary,
-    evidence: best.evidence,
+    evidence: finite(best.evidence),
     ambiguousWith,
     causes,
     captureNext,
@@ -45,3 +50,22 @@ const findingOf = (fault: FaultName, claims: readonly PlacedClaim[]): Finding =>
 }
 
 const ascending = (values: readonly number[]): number[] => [...new Set(values)].sort((a, b) => a - b)
+
+/** Numbers of a document are finite, or null. */
+const finite = ({ numbers, picture }: Evidence): Evidence => ({
+  numbers: numbers.map((number) => ({ ...number, value: finiteOrNull(number.value) })),
+  ...(picture === undefined
+    ? {}
+    : {
+        picture:
+          picture.kind === 'heat'
+            ? { ...picture, values: picture.values.map(finiteOrNull) }
+            : {
+                ...picture,
+                series: picture.series.map((one) => ({ ...one, values: one.values.map(finiteOrNull) })),
+              },
+      }),
+})
+
+const finiteOrNull = (value: number | null): number | null =>
+  value === null || Number.isFinite(value) ? value : null

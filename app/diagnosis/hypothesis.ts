@@ -1,6 +1,6 @@
+import type { FaultName } from '../faults/names.ts'
 import type { LseBase } from '../lse/base.ts'
 import type { Case, RankTables } from './case.ts'
-import type { FaultName } from '../faults/names.ts'
 import type { Need } from './needs.ts'
 import type { PartialContext, PartialRow } from './partial-reference.ts'
 import type { Cause } from './result.ts'
@@ -18,6 +18,8 @@ export interface Hypothesis {
   readonly needs: readonly Need[]
   /** Whether the fault can be there at all; it is not listed as unchecked where it cannot. Default: with several ranks. */
   readonly applies?: (c: Case) => boolean
+  /** Which of faults that fit equally well is named first: the one with more. Default 1. */
+  readonly prior?: (c: Case) => number
   /** Local lengths, [B] of each rank. */
   readonly lengths?: (c: Case) => readonly TablePrediction[]
   /** Slots of the new tokens, [T] of each rank. */
@@ -53,8 +55,8 @@ export interface MergeInput {
   readonly keeper: number
   /** Of each rank, as dumped. */
   readonly lse: Float64Array
-  /** What the merge is to take the lse for. */
-  readonly base: LseBase
+  /** What the merge of a rank takes the lse for, as the dump says. */
+  readonly baseOf: (rank: number) => LseBase
 }
 
 export interface MergePrediction {

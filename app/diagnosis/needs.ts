@@ -37,7 +37,7 @@ const isThere = (c: Case, at: number, name: string): boolean =>
       case 'softmax_scale':
         return c.scale !== undefined
       case 'lse_base':
-        return c.lseBase !== undefined
+        return dump.info.lseBase !== undefined
       case 'max_len':
         return c.maxLen !== undefined
       default:

@@ -69,9 +69,7 @@ export class PartialReference {
     }
     const slots = (at: readonly number[]): Promise<PartialRow | undefined> => over(this.#reader.at(rank, at))
     const rightKeys = (): Promise<Keys | undefined> =>
-      chosen === undefined
-        ? this.#reader.prefix(rank, request, rightCount)
-        : this.#reader.at(rank, chosen)
+      chosen === undefined ? this.#reader.prefix(rank, request, rightCount) : this.#reader.at(rank, chosen)
     return {
       rank,
       row,

@@ -1,5 +1,4 @@
 import type { FaultName } from '../faults/names.ts'
-import type { Hypothesis } from './hypothesis.ts'
 import { causalEndAligned } from './hypotheses/causal-end-aligned.ts'
 import { coverageGap } from './hypotheses/coverage-gap.ts'
 import { coverageOverlap } from './hypotheses/coverage-overlap.ts'
@@ -18,6 +17,7 @@ import { slotMapIgnoresDcp } from './hypotheses/slot-map-ignores-dcp.ts'
 import { staleGraphMetadata } from './hypotheses/stale-graph-metadata.ts'
 import { topkNotLocalised } from './hypotheses/topk-not-localised.ts'
 import { topkSentinelOwned } from './hypotheses/topk-sentinel-owned.ts'
+import type { Hypothesis } from './hypothesis.ts'
 
 /** Every hypothesis; of equally good ones the first is named first. */
 export const HYPOTHESES: readonly Hypothesis[] = [

@@ -14,7 +14,8 @@ export interface Row {
 
 /** Heads that a rank keeps after the merge: H / c, or H; 0 where nothing is dumped. */
 export const keptHeads = (c: Case): number => {
-  for (const { dump } of c.ranks) if (dump.reader.has('merged')) return dump.reader.tensor('merged').shape[1] ?? 0
+  for (const { dump } of c.ranks)
+    if (dump.reader.has('merged')) return dump.reader.tensor('merged').shape[1] ?? 0
   return 0
 }
 

@@ -68,7 +68,8 @@ const scoreOf = <P>(
     let best: { prediction: P; distances: Distances } | undefined
     for (const { prediction, distances: all } of own) {
       const distances = all[place] ?? NO_DISTANCE
-      if (best === undefined || distances.predicted < best.distances.predicted) best = { prediction, distances }
+      if (best === undefined || distances.predicted < best.distances.predicted)
+        best = { prediction, distances }
     }
     if (best === undefined) continue
     if (!holds(judge(best.distances))) {

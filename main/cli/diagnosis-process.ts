@@ -37,8 +37,7 @@ export const startDiagnosis = (distDir: string): DiagnosisProcess => {
     onEvent: (listener) =>
       control.onMessage((message) => {
         const event = diagnosisEventSchema.safeParse(message)
-        if (event.success) listener(event.data)
-        else process.stderr.write('dcpscope: the diagnosis sent something unknown; it was ignored\n')
+        listener(event.success ? event.data : { type: 'failed', id: '', error: 'it sent something unknown' })
       }),
     exited: childEnd(child).then(
       ({ how, words }) => `the process of the diagnosis ${how}${words === '' ? '' : `: ${words}`}`,

@@ -13,12 +13,18 @@ export const diagnosisText = ({
   [
     VERDICTS[verdict],
     ...findings.flatMap((finding, i) => ['', ...findingLines(finding, i + 1)]),
-    ...section('Worth knowing', information.map(({ message }) => message)),
+    ...section(
+      'Worth knowing',
+      information.map(({ message }) => message),
+    ),
     ...section(
       'Not checked',
       notChecked.map(({ fault, needs }) => `${fault}: needs ${needs.join(', or ')}`),
     ),
-    ...section('Files', inputIssues.map(({ message }) => message)),
+    ...section(
+      'Files',
+      inputIssues.map(({ message }) => message),
+    ),
   ].join('\n')
 
 const VERDICTS: Readonly<Record<Diagnosis['verdict'], string>> = {

@@ -26,7 +26,11 @@ export const createDiagnosisHost = (
   const cancelled = new Set<string>()
   let queue = Promise.resolve()
 
-  const run = async ({ id, paths, allRows }: Extract<DiagnosisCommand, { type: 'diagnose' }>): Promise<void> => {
+  const run = async ({
+    id,
+    paths,
+    allRows,
+  }: Extract<DiagnosisCommand, { type: 'diagnose' }>): Promise<void> => {
     const aborted = (): void => {
       if (cancelled.has(id)) throw new Cancelled()
     }

@@ -86,8 +86,7 @@ std::vector<Unit> unitsOf(const AttendRows& task, const std::vector<int>& order)
              task.kvHeadOf[static_cast<size_t>(order[static_cast<size_t>(first + heads)])] == kvHead)
         ++heads;
       for (int64_t at = from; at < to; at += kUnitTokens)
-        units.push_back(
-            {static_cast<int>(s), at, std::min(to, at + kUnitTokens), kvHead, first, heads});
+        units.push_back({static_cast<int>(s), at, std::min(to, at + kUnitTokens), kvHead, first, heads});
       first += heads;
     }
     from = to;
@@ -130,9 +129,10 @@ void addUnit(const AttendRows& task, int head, int h, int segment, const AttendP
   if (top == -std::numeric_limits<double>::infinity()) return;
   const double before = sum.total == 0 ? 0 : std::exp2(sum.top - top);
   const double factor = std::exp2(partial.top[h] - top);
-  double* to = &result.out[(static_cast<size_t>(segment) * static_cast<size_t>(task.heads) +
-                            static_cast<size_t>(head)) *
-                           static_cast<size_t>(task.valueDim)];
+  double* to =
+      &result
+           .out[(static_cast<size_t>(segment) * static_cast<size_t>(task.heads) + static_cast<size_t>(head)) *
+                static_cast<size_t>(task.valueDim)];
   const double* from = partial.acc + static_cast<int64_t>(h) * attendStride(task.valueDim);
   for (int v = 0; v < task.valueDim; ++v) to[v] = before * to[v] + factor * from[v];
   sum.total = before * sum.total + factor * partial.total[h];
@@ -166,8 +166,8 @@ AttendedRows attendRows(const AttendRows& task) {
   for (size_t i = 0; i < units.size(); ++i)
     for (int h = 0; h < units[i].heads; ++h) {
       const int head = order[static_cast<size_t>(units[i].firstHead + h)];
-      const size_t row = static_cast<size_t>(units[i].segment) * static_cast<size_t>(task.heads) +
-                         static_cast<size_t>(head);
+      const size_t row =
+          static_cast<size_t>(units[i].segment) * static_cast<size_t>(task.heads) + static_cast<size_t>(head);
       addUnit(task, head, h, units[i].segment, partials[i], sums[row], result);
     }
   for (size_t row = 0; row < rows; ++row) {

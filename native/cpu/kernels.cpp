@@ -17,10 +17,10 @@ namespace dcpscope {
   extern const ReadKernels readKernels;           \
   }
 
-#define DCPSCOPE_KERNELS(isa, simd)                                                                 \
-  Kernels {                                                                                         \
+#define DCPSCOPE_KERNELS(isa, simd)                                                              \
+  Kernels {                                                                                      \
     simd, isa::generateKernels, isa::quantiseKernels, isa::referenceKernels, isa::attendKernels, \
-        isa::attentionKernels, isa::rowKernels, isa::readKernels                                                           \
+        isa::attentionKernels, isa::rowKernels, isa::readKernels                                 \
   }
 
 DCPSCOPE_DECLARE(generic)

@@ -14,9 +14,7 @@ const keys = (c: Case): KeysPrediction[] => {
       count: ({ rank }, row) => {
         const local = all(rank, row)
         const queries = c.queriesOf[c.requestOf[row] ?? -1] ?? 1
-        return local === undefined
-          ? undefined
-          : Math.max(0, local - (queries - 1) + (c.queryIndex[row] ?? 0))
+        return local === undefined ? undefined : Math.max(0, local - (queries - 1) + (c.queryIndex[row] ?? 0))
       },
     },
     { detail: 'with every row seeing all local keys', count: ({ rank }, row) => all(rank, row) },

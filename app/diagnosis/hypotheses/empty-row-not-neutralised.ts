@@ -10,7 +10,10 @@ export const emptyRowNotNeutralised: Hypothesis = {
       text: 'the kernel leaves rows without keys unwritten or NaN, and nothing sets them to (0, -inf) before the merge; 0 times NaN is NaN',
       source: 'vllm-project/vllm#38416',
     },
-    { text: 'a kernel that writes garbage for requests without local keys', source: 'flashinfer-ai/flashinfer#2883' },
+    {
+      text: 'a kernel that writes garbage for requests without local keys',
+      source: 'flashinfer-ai/flashinfer#2883',
+    },
     { text: 'the same for rows all of whose chosen ids are -1', source: 'flashinfer-ai/flashinfer#4975' },
   ],
   captureNext: 'out, lse, out_kernel, lse_kernel and lengths (or topk) of all ranks',

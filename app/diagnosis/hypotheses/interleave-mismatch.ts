@@ -57,7 +57,8 @@ export const interleaveMismatch: Hypothesis = {
       source: 'vllm-project/vllm#30309',
     },
   ],
-  captureNext: 'slot_mapping, seq_lens_global and seq_lens_local of all ranks, with q and kv for the keys that the kernel saw',
+  captureNext:
+    'slot_mapping, seq_lens_global and seq_lens_local of all ranks, with q and kv for the keys that the kernel saw',
   needs: [
     { names: ['seq_lens_global', 'seq_lens_local', 'slot_mapping', ...REFERENCE, 'out or lse'], all: false },
     ofOneRank('seq_lens_global', 'seq_lens_local', 'slot_mapping', 'block_table', 'page_size'),

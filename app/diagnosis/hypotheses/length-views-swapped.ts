@@ -27,7 +27,8 @@ export const lengthViewsSwapped: Hypothesis = {
       source: 'sgl-project/sglang, trtllm_mla backend: draft extend keeps a global and a local view',
     },
   ],
-  captureNext: 'seq_lens_global, seq_lens_local and block_table of all ranks, in decode, target verify and draft extend',
+  captureNext:
+    'seq_lens_global, seq_lens_local and block_table of all ranks, in decode, target verify and draft extend',
   needs: [ofOneRank('seq_lens_global', 'seq_lens_local')],
   lengths,
 }

@@ -1,5 +1,5 @@
 import { cleanLse, EMPTY_LSE } from '../../lse/base.ts'
-import type { Case } from '../case.ts'
+import { type Case, weighsOwn } from '../case.ts'
 import type { Hypothesis, MergeInput, MergePrediction } from '../hypothesis.ts'
 import { ofAllRanks } from '../needs.ts'
 
@@ -9,9 +9,12 @@ const merge = (c: Case): MergePrediction[] => {
   const rules: { detail: string; of: (input: MergeInput) => number }[] = [
     { detail: 'as the plain mean of the partials', of: () => 1 / c.dcp },
     { detail: 'as the plain sum of the partials', of: () => 1 },
-    { detail: 'as the plain mean of the partials that have keys', of: (input) => 1 / Math.max(1, count(input)) },
+    {
+      detail: 'as the plain mean of the partials that have keys',
+      of: (input) => 1 / Math.max(1, count(input)),
+    },
   ]
-  const alone = c.comm === 'a2a' || c.comm === 'p2p' ? [] : Array.from({ length: c.dcp }, (_, rank) => rank)
+  const alone = weighsOwn(c) ? c.ranks.map(({ rank }) => rank) : []
   return [
     ...rules.map(({ detail, of }) => ({
       detail,

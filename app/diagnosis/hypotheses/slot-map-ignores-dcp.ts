@@ -52,7 +52,8 @@ export const slotMapIgnoresDcp: Hypothesis = {
       source: 'sgl-project/sglang#36886',
     },
   ],
-  captureNext: 'slot_mapping, block_table and seq_lens_global of all ranks, where the writer in question gets them',
+  captureNext:
+    'slot_mapping, block_table and seq_lens_global of all ranks, where the writer in question gets them',
   needs: [ofOneRank('slot_mapping', 'block_table', 'seq_lens_global', 'page_size')],
   slots,
 }

@@ -15,10 +15,14 @@ interface Cell {
 
 const lengths = (c: Case): TablePrediction[] => {
   const cells: Cell[] = c.ranks.flatMap((rank) =>
-    [...(rank.local ?? [])].flatMap((observed, request) => {
-      const length = c.lengths?.[request]
-      return length === undefined ? [] : [{ rank: rank.rank, length, observed, wrong: observed !== rightLength(c, rank, request) }]
-    }).filter((_, __, all) => all.some(({ wrong }) => wrong)),
+    [...(rank.local ?? [])]
+      .flatMap((observed, request) => {
+        const length = c.lengths?.[request]
+        return length === undefined
+          ? []
+          : [{ rank: rank.rank, length, observed, wrong: observed !== rightLength(c, rank, request) }]
+      })
+      .filter((_, __, all) => all.some(({ wrong }) => wrong)),
   )
   if (cells.length === 0) return []
   return [...earlier(c, cells), ...captured(c, cells)]
@@ -63,6 +67,8 @@ export const staleGraphMetadata: Hypothesis = {
     },
   ],
   captureNext: 'the same step once more with graphs off (eager), and two replays one after the other',
+  // Without a graph nothing is replayed; yet not every dump says that it was one.
+  prior: ({ graph }) => (graph ? 2 : 0.5),
   needs: [ofAllRanks('seq_lens_global', 'seq_lens_local', 'block_table')],
   lengths,
 }

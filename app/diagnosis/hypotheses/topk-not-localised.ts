@@ -1,8 +1,8 @@
 import type { Case } from '../case.ts'
+import { isSparse } from '../case.ts'
 import type { Hypothesis, TablePrediction } from '../hypothesis.ts'
 import { ofOneRank } from '../needs.ts'
 import { chosenAt, requestAt, slotOfLocal } from '../right.ts'
-import { isSparse } from '../case.ts'
 
 const local = (c: Case): TablePrediction[] => [
   { detail: 'and are the global ids of the indexer', at: (rank, index) => chosenAt(c, rank, index) },
@@ -33,10 +33,7 @@ export const topkNotLocalised: Hypothesis = {
   ],
   captureNext: 'topk, topk_local or topk_slots, block_table and seq_lens_global of all ranks',
   applies: (c) => c.dcp > 1 && isSparse(c),
-  needs: [
-    ofOneRank('topk', 'topk_local'),
-    ofOneRank('topk', 'topk_slots', 'block_table', 'page_size'),
-  ],
+  needs: [ofOneRank('topk', 'topk_local'), ofOneRank('topk', 'topk_slots', 'block_table', 'page_size')],
   topkLocal: local,
   topkSlots: slots,
 }

@@ -10,15 +10,22 @@ const slots = (c: Case): TablePrediction[] => {
   const ofColumn = (detail: string, column: (columns: number) => number): TablePrediction => ({
     detail,
     at: (rank, index) => {
-      if (rank.rank !== c.dcp - 1 || chosenAt(c, rank, index) !== -1 || rank.table === undefined) return undefined
+      if (rank.rank !== c.dcp - 1 || chosenAt(c, rank, index) !== -1 || rank.table === undefined)
+        return undefined
       const { columns, values } = rank.table
       const id = values[requestAt(c, rank, index) * columns + column(columns)]
       return id === undefined ? undefined : id * page + page - 1
     },
   })
   return [
-    ofColumn('on the last rank, where the entry for no token became the last place of the last column', (columns) => columns - 1),
-    ofColumn('on the last rank, where the entry for no token became the last place of the first column', () => 0),
+    ofColumn(
+      'on the last rank, where the entry for no token became the last place of the last column',
+      (columns) => columns - 1,
+    ),
+    ofColumn(
+      'on the last rank, where the entry for no token became the last place of the first column',
+      () => 0,
+    ),
   ]
 }
 

@@ -1,3 +1,4 @@
+import type { FaultName } from '../../faults/names.ts'
 import { cleanLse, EMPTY_LSE } from '../../lse/base.ts'
 import { type Case, isReal, keysOf, type RankTables } from '../case.ts'
 import type { Claim } from '../claim.ts'
@@ -26,7 +27,11 @@ const rightEmpty = (c: Case, rank: RankTables, row: number): boolean | undefined
   return keys === undefined ? undefined : keys === 0
 }
 
-const toldEmpty = (c: Case, { topkLocal, topkSlots, local }: RankTables, row: number): boolean | undefined => {
+const toldEmpty = (
+  c: Case,
+  { topkLocal, topkSlots, local }: RankTables,
+  row: number,
+): boolean | undefined => {
   const chosen = topkLocal ?? topkSlots
   if (chosen !== undefined) {
     for (let k = 0; k < chosen.columns; k++)
@@ -56,8 +61,19 @@ interface Bad {
   readonly largest: number
 }
 
+/** Whether the lse lies where it belongs: it does not, nobody could tell, or it does. */
+export type LsePlace = 'misplaced' | 'unknown' | 'right'
+
+/** Faults that put an lse where it does not belong. */
+const MISPLACING: readonly FaultName[] = ['lse-layout-transposed', 'lse-head-misaligned']
+
 /** Rows without keys: `out` has to be 0 and `lse` -inf, +inf or NaN. `most` rows of each rank are looked at. */
-export const emptyRows = async (c: Case, most: number, aborted: () => void): Promise<EmptyFacts> => {
+export const emptyRows = async (
+  c: Case,
+  most: number,
+  place: LsePlace,
+  aborted: () => void,
+): Promise<EmptyFacts> => {
   const bad: Bad[] = []
   const silent: Bad[] = []
   const padding: { rank: number; row: number }[] = []
@@ -75,12 +91,20 @@ export const emptyRows = async (c: Case, most: number, aborted: () => void): Pro
       if (empty === false) silent.push(...silentHeads(c, rank, row))
       if (empty !== true || left-- <= 0) continue
       looked++
-      const found = await badHead(c, rank, row)
+      const found = await badHead(c, rank, row, place === 'misplaced')
       if (found !== undefined) bad.push(found)
       else if (isOdd(c, rank, row)) odd++
     }
   }
-  return { looked, odd, padding, claims: [...badClaims(bad, looked), ...silentClaims(c, silent)] }
+  return {
+    looked,
+    odd,
+    padding,
+    claims: [
+      ...badClaims(bad, looked, place),
+      ...(place === 'misplaced' ? [] : silentClaims(c, silent, place)),
+    ],
+  }
 }
 
 const isOdd = (c: Case, { lse }: RankTables, row: number): boolean => {
@@ -89,14 +113,21 @@ const isOdd = (c: Case, { lse }: RankTables, row: number): boolean => {
 }
 
 /** The worst head of a row that should be neutral; undefined where all are. */
-const badHead = async (c: Case, rank: RankTables, row: number): Promise<Bad | undefined> => {
+const badHead = async (
+  c: Case,
+  rank: RankTables,
+  row: number,
+  ignoresLse: boolean,
+): Promise<Bad | undefined> => {
   const out = await readRow(c, rank.rank, 'out', row)
   let worst: Bad | undefined
   for (let head = 0; head < c.heads; head++) {
     const lse = rank.lse?.[row * c.heads + head]
     const largest = out === undefined ? 0 : largestOf(out.subarray(head * c.width, (head + 1) * c.width))
-    if (largest === 0 && (lse === undefined || cleanLse(lse) === EMPTY_LSE)) continue
-    if (worst === undefined || !(largest <= worst.largest)) worst = { rank: rank.rank, row, head, lse, largest }
+    const silent = ignoresLse || lse === undefined || cleanLse(lse) === EMPTY_LSE
+    if (largest === 0 && silent) continue
+    if (worst === undefined || !(largest <= worst.largest))
+      worst = { rank: rank.rank, row, head, lse, largest }
   }
   return worst
 }
@@ -130,7 +161,7 @@ const silentHeads = (c: Case, rank: RankTables, row: number): Bad[] => {
   return heads
 }
 
-const badClaims = (bad: readonly Bad[], looked: number): Claim[] => {
+const badClaims = (bad: readonly Bad[], looked: number, place: LsePlace): Claim[] => {
   const [first] = bad
   if (first === undefined) return []
   const nan = bad.filter(({ largest }) => Number.isNaN(largest)).length
@@ -142,7 +173,8 @@ const badClaims = (bad: readonly Bad[], looked: number): Claim[] => {
       ranks: bad.map(({ rank }) => rank),
       rows: bad.map(({ row }) => row),
       heads: bad.map(({ head }) => head),
-      rivals: [],
+      // An out of 0 beside an lse that says there are keys may be the lse of another row.
+      rivals: place === 'unknown' && bad.every(({ largest }) => largest === 0) ? MISPLACING : [],
       summary:
         `a rank without keys hands ${nan > 0 ? 'NaN' : 'values'} to the merge: rank ${first.rank}, row ${first.row}, head ` +
         `${first.head} has out of up to ${first.largest} and lse ${first.lse ?? 'unknown'}, where 0 and -inf are right`,
@@ -158,8 +190,14 @@ const badClaims = (bad: readonly Bad[], looked: number): Claim[] => {
           unit: 'magnitude',
           labels: bad.slice(0, 16).map(({ rank, row }) => `rank ${rank}, row ${row}`),
           series: [
-            { name: 'out', values: bad.slice(0, 16).map(({ largest }) => (Number.isFinite(largest) ? largest : null)) },
-            { name: 'lse', values: bad.slice(0, 16).map(({ lse }) => (Number.isFinite(lse) ? (lse ?? null) : null)) },
+            {
+              name: 'out',
+              values: bad.slice(0, 16).map(({ largest }) => (Number.isFinite(largest) ? largest : null)),
+            },
+            {
+              name: 'lse',
+              values: bad.slice(0, 16).map(({ lse }) => (Number.isFinite(lse) ? (lse ?? null) : null)),
+            },
           ],
         },
       },
@@ -167,7 +205,7 @@ const badClaims = (bad: readonly Bad[], looked: number): Claim[] => {
   ]
 }
 
-const silentClaims = (c: Case, silent: readonly Bad[]): Claim[] => {
+const silentClaims = (c: Case, silent: readonly Bad[], place: LsePlace): Claim[] => {
   const [first] = silent
   if (first === undefined) return []
   return [
@@ -178,12 +216,21 @@ const silentClaims = (c: Case, silent: readonly Bad[]): Claim[] => {
       ranks: silent.map(({ rank }) => rank),
       rows: silent.map(({ row }) => row),
       heads: silent.map(({ head }) => head),
-      rivals: [],
+      rivals: place === 'unknown' ? MISPLACING : [],
       summary: `a rank that has keys contributes nothing: rank ${first.rank}, row ${first.row}, head ${first.head} has lse -inf`,
       evidence: {
         numbers: [
-          { name: 'heads of rows with keys whose lse is -inf', value: silent.length, expected: 0, unit: 'heads' },
-          { name: 'keys of the first of them', value: keysOf(c, first.rank, first.row) ?? null, unit: 'keys' },
+          {
+            name: 'heads of rows with keys whose lse is -inf',
+            value: silent.length,
+            expected: 0,
+            unit: 'heads',
+          },
+          {
+            name: 'keys of the first of them',
+            value: keysOf(c, first.rank, first.row) ?? null,
+            unit: 'keys',
+          },
         ],
       },
     },

@@ -1,8 +1,8 @@
 import type { Case } from '../case.ts'
 import type { Claim } from '../claim.ts'
-import type { Hypothesis } from '../hypothesis.ts'
 import { coverageGap } from '../hypotheses/coverage-gap.ts'
 import { coverageOverlap } from '../hypotheses/coverage-overlap.ts'
+import type { Hypothesis } from '../hypothesis.ts'
 import { rightLength, rowsOfRequest } from '../right.ts'
 import { type Fallback, tableClaims, type WrongCell } from './tables.ts'
 

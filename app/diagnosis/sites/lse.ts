@@ -1,10 +1,11 @@
-import type { LseBase } from '../../lse/base.ts'
+import { cleanLse, EMPTY_LSE, type LseBase } from '../../lse/base.ts'
 import type { Case, RankTables } from '../case.ts'
 import type { Claim } from '../claim.ts'
 import { added, type Distances, holds, judge, NO_DISTANCE } from '../contest.ts'
+import { otherBase } from '../hypotheses/lse-base-mismatch.ts'
 import type { Hypothesis, LsePrediction } from '../hypothesis.ts'
 import type { PartialRow } from '../partial-reference.ts'
-import { otherBase } from '../hypotheses/lse-base-mismatch.ts'
+import { isEmpty, type LsePlace } from './empty-rows.ts'
 
 /** Mean squared distance of an lse from what is right, natural, from which its place is in doubt. */
 const MISPLACED = 1e-4
@@ -18,8 +19,10 @@ const PICTURED = 24
 interface Placed {
   readonly hypothesis: Hypothesis
   readonly prediction: LsePrediction
-  /** Of each rank. */
+  /** Of each rank, over the values that land somewhere. */
   readonly moved: Float64Array
+  readonly still: Float64Array
+  readonly values: Float64Array
 }
 
 /**
@@ -29,8 +32,7 @@ interface Placed {
 export class LseSite {
   readonly #case: Case
   readonly #placed: readonly Placed[]
-  readonly #still: Float64Array
-  readonly #values: Float64Array
+  /** Of the lse of each rank from base e (right) and base 2 (predicted). */
   readonly #bases: Distances[]
   readonly #samples: { rank: number; row: number; head: number; seen: number; right: number }[] = []
 
@@ -41,10 +43,10 @@ export class LseSite {
         hypothesis,
         prediction,
         moved: new Float64Array(c.dcp),
+        still: new Float64Array(c.dcp),
+        values: new Float64Array(c.dcp),
       })),
     )
-    this.#still = new Float64Array(c.dcp)
-    this.#values = new Float64Array(c.dcp)
     this.#bases = Array.from({ length: c.dcp }, () => NO_DISTANCE)
     for (const rank of c.ranks) this.#addKernel(rank)
   }
@@ -53,22 +55,28 @@ export class LseSite {
   #addKernel(rank: RankTables): void {
     const { lse, lseKernel } = rank
     if (lse === undefined || lseKernel === undefined) return
-    for (let row = 0; row < this.#case.rows; row++)
-      this.#place(rank.rank, row, lse, lseKernel.subarray(row * this.#case.heads, (row + 1) * this.#case.heads))
+    const { rows, heads } = this.#case
+    for (let row = 0; row < rows; row++) {
+      const own = lse.subarray(row * heads, (row + 1) * heads)
+      // What was neutralised is no more what the kernel wrote.
+      const neutralised = own.every((value) => cleanLse(value) === EMPTY_LSE)
+      if (!neutralised && isEmpty(this.#case, rank, row) !== true)
+        this.#place(rank.rank, row, lse, lseKernel.subarray(row * heads, (row + 1) * heads))
+    }
   }
 
   /** Adds a row of a rank with keys, and what its partial should be. */
   add(rank: RankTables, row: number, right: PartialRow): void {
     const c = this.#case
     const { lse, lseKernel } = rank
-    const base = c.lseBase
     const own = (lseKernel ?? lse)?.subarray(row * c.heads, (row + 1) * c.heads)
-    if (own === undefined || base === undefined) return
-    const rightLse = inBase(right.lse, base)
-    if (lseKernel === undefined && lse !== undefined) this.#place(rank.rank, row, lse, rightLse)
+    if (own === undefined) return
+    const rightLse = inBase(right.lse, rank.lseBase ?? 'e')
+    if (lseKernel === undefined && lse !== undefined && rank.lseBase !== undefined)
+      this.#place(rank.rank, row, lse, rightLse)
     this.#bases[rank.rank] = added(
       this.#bases[rank.rank] ?? NO_DISTANCE,
-      basesOf(own, rightLse, inBase(right.lse, otherBase(base))),
+      basesOf(own, right.lse, inBase(right.lse, '2')),
     )
     for (let head = 0; head < c.heads && this.#samples.length < PICTURED; head++)
       this.#samples.push({
@@ -85,18 +93,35 @@ export class LseSite {
     for (let head = 0; head < c.heads; head++) {
       const value = right[head] ?? 0
       if (!Number.isFinite(value)) continue
-      this.#values[rank] = (this.#values[rank] ?? 0) + 1
-      this.#still[rank] = (this.#still[rank] ?? 0) + gap(seen[row * c.heads + head], value)
-      for (const { prediction, moved } of this.#placed) {
+      const here = gap(seen[row * c.heads + head], value)
+      for (const { prediction, moved, still, values } of this.#placed) {
         const at = prediction.place(row, head)
-        moved[rank] = (moved[rank] ?? 0) + (at === undefined ? 0 : gap(seen[at], value))
+        if (at === undefined) continue
+        moved[rank] = (moved[rank] ?? 0) + gap(seen[at], value)
+        still[rank] = (still[rank] ?? 0) + here
+        values[rank] = (values[rank] ?? 0) + 1
       }
     }
   }
 
-  claims(): Claim[] {
+  /** Whether the lse lies where it belongs, as far as it was compared. */
+  get place(): LsePlace {
+    if (this.#misplaced().length > 0) return 'misplaced'
+    const compared = this.#placed.some(({ values }) => values.some((count) => count > 0))
+    return compared || this.#placed.length === 0 ? 'right' : 'unknown'
+  }
+
+  /** `assumed` is what the merge of a rank takes the lse for, where that is known. */
+  claims(assumed: (rank: number) => LseBase | undefined): Claim[] {
     const misplaced = this.#misplaced()
-    return misplaced.length > 0 ? misplaced : this.#otherBase()
+    return misplaced.length > 0 ? misplaced : this.#otherBase(assumed)
+  }
+
+  /** Distances from the base that is assumed (right) and the other one (predicted). */
+  #fromAssumed(rank: number, base: LseBase | undefined): Distances {
+    const found = this.#bases[rank]
+    if (found === undefined || base === undefined) return NO_DISTANCE
+    return base === 'e' ? found : { ...found, right: found.predicted, predicted: found.right }
   }
 
   #misplaced(): Claim[] {
@@ -106,14 +131,12 @@ export class LseSite {
         const ranks = c.ranks
           .map(({ rank }) => rank)
           .filter((rank) => {
-            const still = this.#still[rank] ?? 0
-            return (
-              still / Math.max(1, this.#values[rank] ?? 0) > MISPLACED && (one.moved[rank] ?? 0) < LEFT * still
-            )
+            const still = one.still[rank] ?? 0
+            return still > MISPLACED * (one.values[rank] ?? 0) && (one.moved[rank] ?? 0) < LEFT * still
           })
         const sum = (values: Float64Array): number =>
           ranks.reduce((total, rank) => total + (values[rank] ?? 0), 0)
-        return { ...one, ranks, still: sum(this.#still), left: sum(one.moved), count: sum(this.#values) }
+        return { ...one, ranks, still: sum(one.still), left: sum(one.moved), count: sum(one.values) }
       })
       .filter(({ ranks }) => ranks.length > 0)
       .sort((a, b) => b.still - b.left - (a.still - a.left))
@@ -121,7 +144,8 @@ export class LseSite {
     if (best === undefined) return []
     const explained = 1 - best.left / best.still
     const rivals = scored.filter(
-      (one) => one.hypothesis !== best.hypothesis && one.still === best.still && one.left <= best.left * 1.5 + 1e-12,
+      (one) =>
+        one.hypothesis !== best.hypothesis && one.still === best.still && one.left <= best.left * 1.5 + 1e-12,
     )
     return [
       {
@@ -135,7 +159,11 @@ export class LseSite {
         summary: `the lse that the merge gets is not in its place; ${best.prediction.detail} it is`,
         evidence: {
           numbers: [
-            { name: 'distance of lse from what is right', value: Math.sqrt(best.still / best.count), expected: 0 },
+            {
+              name: 'distance of lse from what is right',
+              value: Math.sqrt(best.still / best.count),
+              expected: 0,
+            },
             { name: 'distance where the fault puts it', value: Math.sqrt(best.left / best.count) },
           ],
           picture: this.#picture(),
@@ -144,13 +172,12 @@ export class LseSite {
     ]
   }
 
-  #otherBase(): Claim[] {
-    const c = this.#case
-    const base = c.lseBase
+  #otherBase(assumed: (rank: number) => LseBase | undefined): Claim[] {
+    const distances = (rank: number): Distances => this.#fromAssumed(rank, assumed(rank))
+    const ranks = this.#case.ranks.map(({ rank }) => rank).filter((rank) => holds(judge(distances(rank))))
+    const base = ranks[0] === undefined ? undefined : assumed(ranks[0])
     if (base === undefined) return []
-    const ranks = c.ranks.map(({ rank }) => rank).filter((rank) => holds(judge(this.#bases[rank] ?? NO_DISTANCE)))
-    if (ranks.length === 0) return []
-    const sum = ranks.reduce((total, rank) => added(total, this.#bases[rank] ?? NO_DISTANCE), NO_DISTANCE)
+    const sum = ranks.reduce((total, rank) => added(total, distances(rank)), NO_DISTANCE)
     const { explained, alpha } = judge(sum)
     const other = otherBase(base)
     const ratio = base === 'e' ? Math.LOG2E : Math.LN2
@@ -167,8 +194,15 @@ export class LseSite {
         evidence: {
           numbers: [
             { name: 'lse over what is right', value: 1 + alpha * (ratio - 1), expected: 1 },
-            { name: 'distance of lse from what is right', value: Math.sqrt(sum.right / sum.values), expected: 0 },
-            { name: `distance from what is right in base ${other}`, value: Math.sqrt(sum.predicted / sum.values) },
+            {
+              name: 'distance of lse from what is right',
+              value: Math.sqrt(sum.right / sum.values),
+              expected: 0,
+            },
+            {
+              name: `distance from what is right in base ${other}`,
+              value: Math.sqrt(sum.predicted / sum.values),
+            },
           ],
           picture: this.#picture(),
         },
@@ -181,7 +215,7 @@ export class LseSite {
     return {
       kind: 'bars',
       title: 'lse as the merge gets it, and as it should be',
-      unit: this.#case.lseBase === '2' ? 'log2' : 'ln',
+      unit: this.#case.ranks[0]?.lseBase === '2' ? 'log2' : 'ln',
       labels: this.#samples.map(({ rank, row, head }) => `rank ${rank}, row ${row}, head ${head}`),
       series: [
         { name: 'dumped', values: this.#samples.map(({ seen }) => finite(seen)) },

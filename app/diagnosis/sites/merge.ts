@@ -1,6 +1,6 @@
-import { EMPTY_LSE, type LseBase } from '../../lse/base.ts'
+import { EMPTY_LSE, LSE_BASES, type LseBase } from '../../lse/base.ts'
 import { mergeWeights } from '../../lse/merge.ts'
-import type { Case } from '../case.ts'
+import { type Case, weighsOwn } from '../case.ts'
 import type { Claim } from '../claim.ts'
 import type { Distances } from '../contest.ts'
 import type { Hypothesis, MergeInput, MergePrediction } from '../hypothesis.ts'
@@ -25,6 +25,8 @@ export interface MergeResult {
   readonly claims: readonly Claim[]
   /** Heads that were compared. */
   readonly compared: number
+  /** Sum of the squared relative errors of all heads, as the merge should be. */
+  readonly total: number
   /** Largest relative error of a head, as the merge should be; what no claim explains is said elsewhere. */
   readonly worst: number
   readonly unexplained: string | undefined
@@ -37,19 +39,21 @@ export interface MergeResult {
 export class MergeSite {
   readonly #case: Case
   readonly #kept: number
-  readonly #entries: readonly Entry<MergePrediction>[]
   readonly #base: LseBase
+  readonly #entries: readonly Entry<MergePrediction>[]
   readonly #rows = new Set<number>()
   /** Relative squared error of each keeper and head as the merge should be. */
   readonly #errors: Float64Array
   readonly #used: { right: Float64Array; seen: Float64Array; heads: number }
   #compared = 0
+  #total = 0
   #nan = 0
 
-  constructor(c: Case, hypotheses: readonly Hypothesis[]) {
+  /** `base` stands in for what the dump does not say of the base. */
+  constructor(c: Case, hypotheses: readonly Hypothesis[], base: LseBase) {
     this.#case = c
+    this.#base = base
     this.#kept = keptHeads(c)
-    this.#base = c.lseBase ?? 'e'
     this.#entries = hypotheses.flatMap((hypothesis) =>
       (hypothesis.merge?.(c) ?? []).map((prediction) => entry(hypothesis, prediction, c.dcp)),
     )
@@ -84,7 +88,7 @@ export class MergeSite {
     const c = this.#case
     const head = keptHead(c, this.#kept, keeper, place)
     const lse = Float64Array.from(partials, (partial) => partial.lse[head] ?? EMPTY_LSE)
-    const right = mergeWeights(lse, this.#base)
+    const right = this.#weights(lse, keeper)
     const own = vectorsOf(c, partials, head, right)
     if (own === undefined || right.every((weight) => weight === 0)) return
     if (merged.some((value) => !Number.isFinite(value))) {
@@ -94,12 +98,13 @@ export class MergeSite {
     const products = productsOf(own, merged)
     const scale = Math.max(scaleOf(products, right), 1e-300)
     const error = residual(products, right) / scale
+    this.#total += error
     this.#rows.add(row)
     this.#compared++
     const at = keeper * this.#kept + place
     this.#errors[at] = Math.max(this.#errors[at] ?? 0, error)
     this.#note(right, products)
-    const input: MergeInput = { row, head, keeper, lse, base: this.#base }
+    const input: MergeInput = { row, head, keeper, lse, baseOf: (rank) => this.#baseOf(rank) }
     for (const one of this.#entries) {
       const { prediction } = one
       const weights = Float64Array.from(right)
@@ -108,15 +113,27 @@ export class MergeSite {
       const found =
         moved === undefined || moved === head
           ? distanceOf(products, right, weights, scale, error)
-          : this.#moved(partials, moved, own, merged, right, scale, error)
+          : this.#moved(partials, moved, keeper, own, merged, right, scale, error)
       if (found !== undefined) addTo(one, keeper, { ...found, values: c.width })
     }
+  }
+
+  #baseOf(rank: number): LseBase {
+    return this.#case.byRank.get(rank)?.lseBase ?? this.#base
+  }
+
+  /** Weights as every rank's base has them: with ag_rs a rank weighs its own partial, otherwise all that it keeps. */
+  #weights(lse: Float64Array, keeper: number): Float64Array {
+    if (!weighsOwn(this.#case)) return mergeWeights(lse, this.#baseOf(keeper))
+    const ofBase = new Map(LSE_BASES.map((base) => [base, mergeWeights(lse, base)]))
+    return lse.map((_, rank) => ofBase.get(this.#baseOf(rank))?.[rank] ?? 0)
   }
 
   /** Distances when another head lands in this place. */
   #moved(
     partials: readonly Partial[],
     head: number,
+    keeper: number,
     own: readonly Float64Array[],
     merged: Float64Array,
     right: Float64Array,
@@ -126,7 +143,7 @@ export class MergeSite {
     // A head of another place is another vector altogether.
     if (error < MOVED_ERROR) return { right: error, predicted: error, between: 0 }
     const lse = Float64Array.from(partials, (partial) => partial.lse[head] ?? EMPTY_LSE)
-    const weights = mergeWeights(lse, this.#base)
+    const weights = this.#weights(lse, keeper)
     const vectors = vectorsOf(this.#case, partials, head, weights)
     if (vectors === undefined) return undefined
     let predicted = 0
@@ -165,6 +182,7 @@ export class MergeSite {
     return {
       claims,
       compared: this.#compared,
+      total: this.#total,
       worst,
       unexplained:
         claims.length === 0 && worst > UNEXPLAINED
@@ -200,7 +218,11 @@ export class MergeSite {
         numbers: [
           { name: 'relative error of merged', value: Math.sqrt(sum.right / heads), expected: 0 },
           { name: 'relative error that the fault leaves', value: Math.sqrt(sum.predicted / heads) },
-          { name: 'how far it is the fault and nothing else (0 right, 1 fault)', value: verdict.alpha, expected: 0 },
+          {
+            name: 'how far it is the fault and nothing else (0 right, 1 fault)',
+            value: verdict.alpha,
+            expected: 0,
+          },
         ],
         picture: {
           kind: 'bars',

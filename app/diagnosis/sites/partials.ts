@@ -70,7 +70,8 @@ export class PartialSite {
       : await context.prefixes([rightCount, ...wanted.map(({ count }) => count)])
     const right = sparse ? await context.right() : prefixes.get(rightCount)
     // Rows without keys are looked at elsewhere.
-    if (right === undefined || rightCount === 0 || (seen.out === undefined && seen.lse === undefined)) return right
+    if (right === undefined || rightCount === 0 || (seen.out === undefined && seen.lse === undefined))
+      return right
     const own = inNatural(seen, right)
     const base = this.#baseline(context, own, right, prefixes)
     const error = Math.sqrt(errorOf(this.#case, own, base))
@@ -139,7 +140,10 @@ export class PartialSite {
 
   #claims(): Claim[] {
     const c = this.#case
-    const best = winner([...this.#counts, ...this.#others].map((one) => one.entry), c.dcp)
+    const best = winner(
+      [...this.#counts, ...this.#others].map((one) => one.entry),
+      c.dcp,
+    )
     if (best === undefined) return []
     const { hypothesis, prediction, places, verdict, sum, rivals } = best
     const values = Math.max(1, sum.values)
@@ -160,7 +164,11 @@ export class PartialSite {
           numbers: [
             { name: 'relative error of partials', value: rms(sum.right), expected: 0 },
             { name: 'relative error that the fault leaves', value: rms(sum.predicted) },
-            { name: 'how far it is the fault and nothing else (0 right, 1 fault)', value: verdict.alpha, expected: 0 },
+            {
+              name: 'how far it is the fault and nothing else (0 right, 1 fault)',
+              value: verdict.alpha,
+              expected: 0,
+            },
           ],
           picture: this.#picture(),
         },
@@ -257,12 +265,7 @@ const errorOf = (c: Case, seen: SeenPartial, right: PartialRow): number => {
 }
 
 /** Distances over all heads, out and lse together: both are shares of a weight. */
-const distancesOf = (
-  c: Case,
-  seen: SeenPartial,
-  right: PartialRow,
-  predicted: PartialRow,
-): Distances => {
+const distancesOf = (c: Case, seen: SeenPartial, right: PartialRow, predicted: PartialRow): Distances => {
   let [toRight, toPredicted, between, values] = [0, 0, 0, 0]
   for (let head = 0; head < c.heads; head++) {
     const from = head * c.width

@@ -1,8 +1,8 @@
 import { NO_SLOT } from '../../dcp/pages.ts'
 import type { Case } from '../case.ts'
 import type { Claim } from '../claim.ts'
-import type { Hypothesis } from '../hypothesis.ts'
 import { slotMapIgnoresDcp } from '../hypotheses/slot-map-ignores-dcp.ts'
+import type { Hypothesis } from '../hypothesis.ts'
 import { rightSlot } from '../right.ts'
 import { type Fallback, tableClaims, type WrongCell } from './tables.ts'
 

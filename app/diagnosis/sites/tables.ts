@@ -1,6 +1,6 @@
 import type { Case, RankTables } from '../case.ts'
-import type { Hypothesis, TablePrediction } from '../hypothesis.ts'
 import type { Claim } from '../claim.ts'
+import type { Hypothesis, TablePrediction } from '../hypothesis.ts'
 
 /** An integer table of every rank that has it, beside what is right. */
 export interface TableSite {
@@ -56,7 +56,7 @@ export const tableClaims = (c: Case, hypotheses: readonly Hypothesis[], site: Ta
       })),
     )
     .filter((one) => one.share >= LEAST_SHARE)
-    .sort((a, b) => b.share - a.share)
+    .sort((a, b) => b.share - a.share || priorOf(b.hypothesis, c) - priorOf(a.hypothesis, c))
   const [best] = scored
   if (best === undefined) {
     const other = site.otherwise(wrong)
@@ -70,7 +70,9 @@ export const tableClaims = (c: Case, hypotheses: readonly Hypothesis[], site: Ta
   return [{ ...made, rivals: equal.slice(1).map(({ hypothesis }) => hypothesis.fault) }]
 }
 
-export const wrongCells = (c: Case, site: TableSite): WrongCell[] =>
+const priorOf = ({ prior }: Hypothesis, c: Case): number => prior?.(c) ?? 1
+
+const wrongCells = (c: Case, site: TableSite): WrongCell[] =>
   c.ranks.flatMap((rank) => {
     const cells: WrongCell[] = []
     site.observed(rank)?.forEach((observed, index) => {
@@ -81,11 +83,7 @@ export const wrongCells = (c: Case, site: TableSite): WrongCell[] =>
   })
 
 /** Cells that observation and prediction agree on, of those that either has different from what is right. */
-const share = (
-  ranks: readonly RankTables[],
-  site: TableSite,
-  prediction: TablePrediction,
-): number => {
+const share = (ranks: readonly RankTables[], site: TableSite, prediction: TablePrediction): number => {
   let asked = 0
   let right = 0
   for (const rank of ranks)

@@ -1,9 +1,8 @@
 import { type DumpSet, openDumps } from '../../../app/dump/dumps.ts'
 import { encodeHeader } from '../../../app/dump/safetensors.ts'
 import { type ByteSource, memorySource } from '../../../app/dump/source.ts'
+import type { RunConfig } from '../../../app/run/config.ts'
 import { engineConfig } from '../../../app/run/engine-config.ts'
-import type { RunConfig, RunConfigInput } from '../../../app/run/config.ts'
-import { parseRunConfig } from '../../../app/run/parse.ts'
 import type { NativeAddon, NativeCapture } from '../../../main/engine/addon.ts'
 import { captureMetadata } from '../../../main/engine/captures.ts'
 
@@ -16,11 +15,8 @@ export interface Captured {
 /** Runs a configuration on the CPU engine to its end. */
 export const capturedRun = async (
   addon: Pick<NativeAddon, 'createRun'>,
-  input: RunConfigInput,
+  config: RunConfig,
 ): Promise<Captured> => {
-  const parsed = parseRunConfig(input)
-  if (!parsed.ok) throw new Error(JSON.stringify(parsed.issues))
-  const { config } = parsed
   const run = addon.createRun(engineConfig(config, 'cpu'))
   try {
     while ((await run.fill(1000)) < 1);
@@ -52,13 +48,17 @@ export const sourcesOf = (
     .map((capture) => {
       const tensors = capture.tensors.filter(({ name }) => keep(capture, name))
       const given = Object.entries({ ...captureMetadata(config, capture), ...metadata }).flatMap(
-        ([key, value]) => (value === undefined || key === 'backend' || key === 'engine' ? [] : [[key, value]]),
+        ([key, value]) =>
+          value === undefined || key === 'backend' || key === 'engine' ? [] : [[key, value]],
       )
       const parts = [
         encodeHeader(tensors, Object.fromEntries(given)),
         ...tensors.map(({ data }) => new Uint8Array(data)),
       ]
-      return memorySource(`step${capture.step}-layer${capture.layer}-rank${capture.rank}`, new Uint8Array(Buffer.concat(parts)))
+      return memorySource(
+        `step${capture.step}-layer${capture.layer}-rank${capture.rank}`,
+        new Uint8Array(Buffer.concat(parts)),
+      )
     })
 
 export const dumpsOf = (captured: Captured, change?: Change): Promise<DumpSet> =>

@@ -1,0 +1,208 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { diagnosisSchema } from '../../../app/diagnosis/result.ts'
+import { convertLse } from '../../../app/lse/base.ts'
+import type { Captured } from '../../bench/diagnosis/engine-dumps.ts'
+import { altered, diagnosed, firstOf, healthyRun, tensorOf, valuesOf, without } from './altered.ts'
+
+const ALL = [0, 1, 2, 3]
+const HEADS = 16
+const WIDTH = 64
+let run: Captured
+
+beforeAll(async () => {
+  run = await healthyRun()
+})
+
+describe('a healthy step', () => {
+  it('has no finding, and all of it was checked', async () => {
+    const diagnosis = await diagnosed(run)
+    expect(diagnosis).toMatchObject({ healthy: true, verdict: 'healthy', findings: [], inputIssues: [] })
+    expect(diagnosis.notChecked).toEqual([])
+    expect(diagnosisSchema.parse(JSON.parse(JSON.stringify(diagnosis)))).toEqual(diagnosis)
+  })
+
+  it('has none whatever is withheld, and says what could not be checked and why', async () => {
+    const names = ['q', 'kv', 'lse', 'out', 'merged', 'seq_lens_global', 'seq_lens_local', 'block_table']
+    for (const name of names) {
+      const { findings, notChecked } = await diagnosed(run, without(name))
+      expect(findings, name).toEqual([])
+      expect(notChecked.length, name).toBeGreaterThan(0)
+      expect(notChecked.every(({ needs }) => needs.some((need) => need.includes(name)))).toBe(true)
+    }
+  })
+
+  it('is undetermined where nothing can be checked', async () => {
+    const diagnosis = await diagnosed(run, { keep: (_, name) => name === 'kv' })
+    expect(diagnosis).toMatchObject({ healthy: false, verdict: 'undetermined', findings: [] })
+  })
+
+  it.each([Number.POSITIVE_INFINITY, Number.NaN])(
+    'may have %s in the lse of rows without keys',
+    async (lse) => {
+      const odd = altered(run, 'lse', (values) =>
+        values.map((v) => (v === Number.NEGATIVE_INFINITY ? lse : v)),
+      )
+      const { findings, information } = await diagnosed(odd)
+      expect(findings).toEqual([])
+      expect(information.map(({ kind }) => kind)).toContain('harmless-empty-rows')
+    },
+  )
+})
+
+describe('local lengths', () => {
+  const lengths = (of: (length: number) => number, ranks?: readonly number[]): Captured => {
+    const global = valuesOf(tensorOf(run, 0, 'seq_lens_global'))
+    return altered(
+      run,
+      'seq_lens_local',
+      (_, { rank }) => global.map((length) => of(length - rank * 0)),
+      ranks,
+    )
+  }
+
+  it('that are the global ones are length-views-swapped', async () => {
+    const diagnosis = await diagnosed(lengths((length) => length))
+    expect(firstOf(diagnosis)).toEqual({ fault: 'length-views-swapped', ranks: ALL })
+    expect(diagnosis.findings[0]).toMatchObject({ explained: 1, steps: [0], layers: [0] })
+  })
+
+  it('of another interleave are interleave-mismatch', async () => {
+    const other = await healthyRun({ parallel: { interleave: 8 } })
+    const mixed = { ...other, config: run.config }
+    expect(firstOf(await diagnosed(mixed, without('slot_mapping', 'kv')))).toEqual({
+      fault: 'interleave-mismatch',
+      ranks: ALL,
+    })
+  })
+
+  it('that are one too short on a rank are coverage-gap, unless a graph may be stale', async () => {
+    const short = altered(run, 'seq_lens_local', (values) => values.map((v) => Math.max(0, v - 1)), [2])
+    const [finding] = (await diagnosed(short)).findings
+    expect(finding).toMatchObject({
+      fault: 'coverage-gap',
+      ranks: [2],
+      ambiguousWith: ['stale-graph-metadata'],
+    })
+    const graph = await diagnosed(short, { metadata: { graph: '1' } })
+    expect(graph.findings[0]).toMatchObject({
+      fault: 'stale-graph-metadata',
+      ambiguousWith: ['coverage-gap'],
+    })
+  })
+
+  it('that are too long on a rank are coverage-overlap', async () => {
+    const long = altered(run, 'seq_lens_local', (values) => values.map((v) => v + 3), [1])
+    expect(firstOf(await diagnosed(long))).toEqual({ fault: 'coverage-overlap', ranks: [1] })
+  })
+})
+
+describe('slots of new tokens', () => {
+  it('on ranks that do not hold the token are slot-map-ignores-dcp', async () => {
+    const table = valuesOf(tensorOf(run, 0, 'block_table'))
+    const global = valuesOf(tensorOf(run, 0, 'seq_lens_global'))
+    const columns = tensorOf(run, 0, 'block_table').shape[1] ?? 0
+    const slots = altered(run, 'slot_mapping', () =>
+      global.map((length, request) => {
+        const token = length - 1
+        return (table[request * columns + Math.floor(token / 64)] ?? 0) * 16 + (token % 16)
+      }),
+    )
+    expect(firstOf(await diagnosed(slots))).toEqual({ fault: 'slot-map-ignores-dcp', ranks: ALL })
+  })
+})
+
+describe('the lse', () => {
+  it('in another base than the merge assumes is lse-base-mismatch, on the ranks where it is', async () => {
+    const other = altered(run, 'lse', (values) => values.map((v) => convertLse(v, 'e', '2')), [3])
+    const { findings } = await diagnosed(other, without('lse_kernel', 'merged'))
+    expect(findings[0]).toMatchObject({ fault: 'lse-base-mismatch', ranks: [3] })
+  })
+
+  it('read in another layout is lse-layout-transposed', async () => {
+    const rows = 3
+    const moved = altered(run, 'lse', (values) =>
+      values.map((_, at) => values[(at % HEADS) * rows + Math.floor(at / HEADS)] ?? 0),
+    )
+    for (const withheld of [[], ['lse_kernel']])
+      expect(firstOf(await diagnosed(moved, without('merged', ...withheld)))).toEqual({
+        fault: 'lse-layout-transposed',
+        ranks: ALL,
+      })
+  })
+})
+
+describe('merged', () => {
+  const partials = (name: string): Float64Array[] => ALL.map((rank) => valuesOf(tensorOf(run, rank, name)))
+  /** What each rank keeps, by a rule over (row, head, value). */
+  const merged = (rule: (row: number, head: number, value: number) => number): Captured =>
+    altered(run, 'merged', (values, { rank }) =>
+      values.map((_, at) => {
+        const value = at % WIDTH
+        const place = Math.floor(at / WIDTH) % (HEADS / 4)
+        return rule(Math.floor(at / WIDTH / (HEADS / 4)), rank * (HEADS / 4) + place, value)
+      }),
+    )
+  const at = (row: number, head: number, value: number): number => (row * HEADS + head) * WIDTH + value
+
+  it('that is the mean of the partials is lse-dropped', async () => {
+    const out = partials('out')
+    const mean = merged(
+      (row, head, value) => out.reduce((sum, o) => sum + (o[at(row, head, value)] ?? 0), 0) / 4,
+    )
+    expect(firstOf(await diagnosed(mean))).toEqual({ fault: 'lse-dropped', ranks: ALL })
+    expect(firstOf(await diagnosed(mean, without('q', 'kv', 'seq_lens_global')))).toEqual({
+      fault: 'lse-dropped',
+      ranks: ALL,
+    })
+  })
+
+  it("that is a rank's own partial is merge-missing", async () => {
+    const out = partials('out')
+    const own = merged((row, head, value) => out[Math.floor(head / 4)]?.[at(row, head, value)] ?? 0)
+    expect(firstOf(await diagnosed(own))).toEqual({ fault: 'merge-missing', ranks: ALL })
+  })
+
+  it('of the heads of another rank is head-order-permuted', async () => {
+    const moved = altered(run, 'merged', (_, { rank }) => valuesOf(tensorOf(run, (rank + 1) % 4, 'merged')))
+    expect(firstOf(await diagnosed(moved))).toEqual({ fault: 'head-order-permuted', ranks: ALL })
+  })
+
+  it('that nothing explains is undetermined, and said', async () => {
+    const noise = altered(run, 'merged', (values) => values.map((_, i) => Math.sin(i * i)))
+    const diagnosis = await diagnosed(noise)
+    expect(diagnosis).toMatchObject({ verdict: 'undetermined', findings: [] })
+    expect(diagnosis.information.map(({ kind }) => kind)).toContain('unexplained')
+  })
+})
+
+describe('rows without keys', () => {
+  it('that are not neutral are empty-row-not-neutralised', async () => {
+    const { config } = await healthyRun({ engine: { emptyRow: 'unwritten' } })
+    const raw = await healthyRun({ engine: { emptyRow: 'unwritten' } })
+    const given =
+      (name: string) =>
+      (captured: Captured): Captured =>
+        altered(captured, name, (_, { rank }) => valuesOf(tensorOf(raw, rank, `${name}_kernel`)))
+    const kept = given('lse')(given('out')({ ...raw, config }))
+    const diagnosis = await diagnosed(kept, without('merged'))
+    expect(firstOf(diagnosis)).toEqual({ fault: 'empty-row-not-neutralised', ranks: [2, 3] })
+    expect(diagnosis.findings[0]?.rows).toEqual([1])
+  })
+
+  it('on all ranks that merge to NaN are merged-empty-nan', async () => {
+    const empty = ['out', 'lse', 'merged'].reduce(
+      (captured, name) =>
+        altered(captured, name, (values) => {
+          const row = values.length / 3
+          const left = name === 'out' ? 0 : name === 'lse' ? Number.NEGATIVE_INFINITY : Number.NaN
+          return values.map((v, i) => (i >= row && i < 2 * row ? left : v))
+        }),
+      run,
+    )
+    const diagnosis = await diagnosed(
+      empty,
+      without('seq_lens_global', 'seq_lens_local', 'out_kernel', 'lse_kernel'),
+    )
+    expect(firstOf(diagnosis)).toEqual({ fault: 'merged-empty-nan', ranks: ALL })
+  })
+})
