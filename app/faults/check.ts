@@ -22,22 +22,12 @@ const aimIssues = (config: RunConfig, entry: FaultEntry, path: string): ConfigIs
     ...beyond(entry.ranks === 'all' ? [] : entry.ranks, parallel.dcpSize, `${path}.ranks`, 'dcpSize'),
     ...beyond(entry.layers ?? [], layers, `${path}.layers`, 'the measured layers'),
     ...beyond(entry.steps ?? [], workload.steps, `${path}.steps`, 'steps'),
-    ...(scope === 'step' && entry.layers !== undefined
-      ? [
-          {
-            path: `${path}.layers`,
-            message: `must be left out: ${entry.fault} acts once a step on all layers`,
-          },
-        ]
-      : []),
-    ...(scope === 'cache' && entry.steps !== undefined
-      ? [
-          {
-            path: `${path}.steps`,
-            message: `must be left out: ${entry.fault} acts on the cache of all steps`,
-          },
-        ]
-      : []),
+    ...(entry.layers === undefined || scope === undefined || scope === 'layer'
+      ? []
+      : [{ path: `${path}.layers`, message: `must be left out: ${entry.fault} acts on all layers at once` }]),
+    ...(entry.steps === undefined || scope !== 'run'
+      ? []
+      : [{ path: `${path}.steps`, message: `must be left out: ${entry.fault} acts in the whole run` }]),
   ]
 }
 

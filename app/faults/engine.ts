@@ -22,7 +22,7 @@ export const engineFaults = (config: RunConfig): EngineFault[] =>
     ranks: ranksOf(config, entry),
     layers: entry.layers ?? [],
     steps: entry.steps ?? [],
-    ...engineParams(entry),
+    ...engineParams(config, entry),
   }))
 
 /** Entries of a fault that act on a rank in a layer of a step, in the order of the configuration. */
@@ -42,8 +42,8 @@ export const faultsAt = (
 const ranksOf = (config: RunConfig, { ranks }: FaultEntry): readonly number[] =>
   ranks === 'all' ? Array.from({ length: config.parallel.dcpSize }, (_, rank) => rank) : ranks
 
-const engineParams = (entry: FaultEntry) => {
+const engineParams = (config: RunConfig, entry: FaultEntry) => {
   const made = faultNamed(entry.fault).injection
   if (made === undefined) throw new RangeError(`the engine cannot make ${entry.fault} happen`)
-  return made.engine(entry)
+  return made.engine(config, entry)
 }

@@ -10,8 +10,8 @@ export type FaultPoint =
   | 'metadata.pageTable'
   | 'metadata.slots'
   | 'append.slot'
-  | 'append.row'
   | 'attn.bound'
+  | 'attn.rowBytes'
   | 'attn.headMap'
   | 'attn.splitCounters'
   | 'attn.lseType'
@@ -42,9 +42,9 @@ export interface Need<P> {
 
 /**
  * How often the point of a fault is passed. `layer`: in each layer of each step. `step`: once a step for all layers, so a
- * fault there names none. `cache`: in each layer, also where the context is filled before the first step, so it names no steps.
+ * fault there names none. `run`: also when the context is filled, so it names neither layers nor steps.
  */
-export type Scope = 'layer' | 'step' | 'cache'
+export type Scope = 'layer' | 'step' | 'run'
 
 export type FaultEntry = RunConfig['faults'][number]
 
@@ -56,7 +56,7 @@ export interface Injection {
   /** Rules that entry `path` of the configuration's faults breaks. */
   readonly issues: (config: RunConfig, entry: FaultEntry, path: string) => ConfigIssue[]
   /** Of an entry without issues. */
-  readonly engine: (entry: FaultEntry) => EngineParams
+  readonly engine: (config: RunConfig, entry: FaultEntry) => EngineParams
 }
 
 /** A known failure. */
@@ -74,7 +74,7 @@ interface InjectionSpec<S extends z.ZodType> {
   readonly scope?: Scope
   readonly params: S
   readonly needs?: readonly Need<z.output<S>>[]
-  readonly engine: (params: z.output<S>) => EngineParams
+  readonly engine: (params: z.output<S>, config: RunConfig) => EngineParams
 }
 
 /** An injection whose parameters are those of `params`; `{}` stands for those that are not given. */
@@ -94,16 +94,38 @@ export const injection = <S extends z.ZodType>(spec: InjectionSpec<S>): Injectio
         message: `${need.rule} for the fault ${entry.fault}`,
       }))
   }
-  return { point, scope, params, issues, engine: (entry) => engine(params.parse(entry.params ?? {})) }
+  return {
+    point,
+    scope,
+    params,
+    issues,
+    engine: (config, entry) => engine(params.parse(entry.params ?? {}), config),
+  }
 }
 
 export const NO_PARAMS = z.strictObject({})
 export const PLAIN: EngineParams = { variant: 0, amount: 0 }
 
+/** What the engine is told of a variant, by its place among those of a parameter. */
+export const variant = <V extends string>(names: readonly V[], name: V): EngineParams => ({
+  variant: names.indexOf(name),
+  amount: 0,
+})
+
 /** Needs that several faults have. */
 export const SEVERAL_RANKS: Need<unknown> = {
   path: 'parallel.dcpSize',
   holds: ({ parallel }) => parallel.dcpSize > 1,
+  rule: 'must be above 1',
+}
+export const ONE_TOKEN: Need<unknown> = {
+  path: 'workload.qLen',
+  holds: ({ workload }) => workload.qLen === 1,
+  rule: 'must be 1',
+}
+export const SEVERAL_TOKENS: Need<unknown> = {
+  path: 'workload.qLen',
+  holds: ({ workload }) => workload.qLen > 1,
   rule: 'must be above 1',
 }
 export const DENSE: Need<unknown> = {

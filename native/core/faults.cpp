@@ -7,7 +7,15 @@ namespace dcpscope {
 namespace {
 
 /** In the order of FaultKind. */
-constexpr std::array<std::string_view, kFaultKinds> kNames{"coverage-gap", "lse-base-mismatch"};
+constexpr std::array kFaultNames = {
+    std::string_view("causal-end-aligned"),   std::string_view("coverage-gap"),
+    std::string_view("coverage-overlap"),     std::string_view("interleave-mismatch"),
+    std::string_view("kv-layout-mismatch"),   std::string_view("length-views-swapped"),
+    std::string_view("lse-base-mismatch"),    std::string_view("page-table-not-local"),
+    std::string_view("slot-map-ignores-dcp"), std::string_view("split-counter-undersized"),
+    std::string_view("stale-graph-metadata"), std::string_view("table-width-mismatch"),
+    std::string_view("topk-not-localised"),   std::string_view("topk-sentinel-owned"),
+};
 
 bool within(const std::vector<int>& named, int value) {
   return named.empty() || std::find(named.begin(), named.end(), value) != named.end();
@@ -16,9 +24,9 @@ bool within(const std::vector<int>& named, int value) {
 }  // namespace
 
 std::optional<FaultKind> faultKind(std::string_view name) {
-  const auto* found = std::find(kNames.begin(), kNames.end(), name);
-  if (found == kNames.end()) return std::nullopt;
-  return static_cast<FaultKind>(found - kNames.begin());
+  const auto* found = std::find(kFaultNames.begin(), kFaultNames.end(), name);
+  if (found == kFaultNames.end()) return std::nullopt;
+  return static_cast<FaultKind>(found - kFaultNames.begin());
 }
 
 Faults::Faults(const std::vector<Fault>& faults) : faults_(faults) {

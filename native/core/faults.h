@@ -10,8 +10,32 @@
  */
 namespace dcpscope {
 
-enum class FaultKind : int { coverageGap, lseBaseMismatch };
-constexpr int kFaultKinds = 2;
+/** In the order of kFaultNames. */
+enum class FaultKind : int {
+  causalEndAligned,
+  coverageGap,
+  coverageOverlap,
+  interleaveMismatch,
+  kvLayoutMismatch,
+  lengthViewsSwapped,
+  lseBaseMismatch,
+  pageTableNotLocal,
+  slotMapIgnoresDcp,
+  splitCounterUndersized,
+  staleGraphMetadata,
+  tableWidthMismatch,
+  topkNotLocalised,
+  topkSentinelOwned,
+};
+
+/** Variants of the faults that have several, as the files of app/faults number them. */
+enum CausalVariant { kCausalHides, kCausalShows };
+enum GapVariant { kGapOfTokens, kGapOfRank };
+enum InterleaveVariant { kInterleaveOfLengths, kInterleaveOfCache };
+enum LengthVariant { kGlobalForLocal, kLocalForGlobal };
+enum StaleVariant { kStaleBoth, kStaleLengths, kStalePages };
+enum TableVariant { kTableNarrow, kTableStretched };
+enum SentinelVariant { kSentinelIndexed, kSentinelCounted };
 
 /** By its identifier, `lse-base-mismatch`; none for one that the engine cannot inject. */
 std::optional<FaultKind> faultKind(std::string_view name);
@@ -27,9 +51,8 @@ struct Fault {
   int64_t amount = 0;
 };
 
-/** Layer of what is done once a step for all, and step of what is done before the first. */
+/** Layer of what is done once a step for all. */
 constexpr int kAllLayers = -1;
-constexpr int kNoStep = -1;
 
 /** The faults of a run. A run without faults pays one test of a bit at each point. */
 class Faults {
@@ -37,8 +60,8 @@ class Faults {
   explicit Faults(const std::vector<Fault>& faults);
 
   /**
-   * The last fault of this kind that acts there; null where none does. `layer` may be kAllLayers, and `step`
-   * kNoStep, where faults that name layers or steps do not act.
+   * The last fault of this kind that acts there; null where none does. `layer` may be kAllLayers, where
+   * faults that name layers do not act.
    */
   const Fault* at(FaultKind kind, int rank, int layer, int step) const {
     return (kinds_ >> static_cast<int>(kind) & 1) == 0 ? nullptr : find(kind, rank, layer, step);

@@ -72,9 +72,12 @@ struct RankNotes {
 
 /** Metadata of one rank as its kernels read it. */
 struct RankMetadata {
-  /** Local keys of each request, and where its pages begin in `pageIds`. */
+  /** Of each request: its length and that of the rank's part, where its pages begin in `pageIds`, and how
+   * many columns. */
+  std::vector<int32_t> globals;
   std::vector<int32_t> lengths;
   std::vector<int64_t> pageBegin;
+  std::vector<int64_t> columns;
   std::vector<int32_t> pageIds;
   /** Slot of each new token [T], -1 where another rank stores it. */
   std::vector<int64_t> slots;

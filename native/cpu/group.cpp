@@ -206,13 +206,14 @@ std::vector<Place> CpuGroup::places() const {
 
 RankMetadata CpuGroup::metadata(int id) {
   const Shape& s = shared_.shape;
-  Rank& from = rank(id);
+  const Metadata& from = rank(id).metadata();
   RankMetadata data;
   for (int r = 0; r < s.requests; ++r) {
+    data.globals.push_back(static_cast<int32_t>(from.globalLength(r)));
     data.lengths.push_back(static_cast<int32_t>(from.localLength(r)));
     data.pageBegin.push_back(static_cast<int64_t>(data.pageIds.size()));
-    data.pageIds.insert(data.pageIds.end(), from.blockTable(r),
-                        from.blockTable(r) + shared_.pages.columns(r));
+    data.columns.push_back(from.columns(r));
+    data.pageIds.insert(data.pageIds.end(), from.pages(r), from.pages(r) + from.columns(r));
   }
   data.slots.assign(from.slots().data(), from.slots().data() + s.tokens);
   return data;

@@ -31,6 +31,14 @@ int64_t queryBytes(const Config& c, const Shape& s) {
                                       : 0;
 }
 
+/** Bytes behind the pools that are read where rows are taken for longer than they are. */
+int64_t misreadBytes(const Config& c, const Shape& s) {
+  for (const Fault& fault : c.faults)
+    if (fault.kind == FaultKind::kvLayoutMismatch)
+      return s.poolPages * c.pageSize * std::max(0, otherRowBytes(s.cacheRowBytes) - s.cacheRowBytes);
+  return 0;
+}
+
 PeerBytes peerBytes(const Config& c, const Shape& s) {
   PeerBytes bytes;
   bytes.queries = c.processes ? c.layers * queryBytes(c, s) / c.ranks : 0;
@@ -52,14 +60,12 @@ ThreadScratch::ThreadScratch(const Shape& shape)
 Rank::Bytes Rank::bytes(const Config& c, const Shape& s, const AttentionPlan& plan) {
   Bytes bytes{};
   bytes.peers = peerBytes(c, s);
-  bytes.pool = c.layers * s.poolBytes(c);
+  bytes.pool = c.layers * s.poolBytes(c) + misreadBytes(c, s);
   bytes.queries = queryBytes(c, s);
   bytes.partials = bytes.peers.out + bytes.peers.wire + sliceBytes(c, s) + bytes.peers.lse +
                    lseValues(c, s) * 4 + KernelOutput::bytes(c, s) + plan.splitRows(s) * (s.valueDim + 2) * 4;
   bytes.merged = bytes.peers.merged;
-  bytes.tables = s.requests * 8 + s.cells() * 4 + s.tokens * 12 +
-                 static_cast<int64_t>(s.requests) * s.rowsPerRequest * 4 +
-                 static_cast<int64_t>(s.tokens) * c.topk * 4;
+  bytes.tables = Metadata::bytes(c, s) + s.tokens * 4 + static_cast<int64_t>(s.tokens) * c.topk * 8;
   return bytes;
 }
 
@@ -73,18 +79,16 @@ Rank::Rank(Shared& shared, int rank, int team)
       mergedBytes_(static_cast<int64_t>(shape_.tokens) * shape_.headsPerRank * shape_.valueDim *
                    shape_.valueBytes),
       team_(team, shared.spins),
-      pool_(config_.layers * poolBytes_),
+      pool_(config_.layers * poolBytes_ + misreadBytes(config_, shape_)),
       own_(shared.peers->memory(rank)),
       gathered_(queryBytes(config_, shape_)),
       slices_(sliceBytes(config_, shape_)),
       lses_(lseValues(config_, shape_)),
       out_(own_.out),
       kernel_(config_, shape_),
-      lengths_(shape_.requests),
-      table_(std::max<int64_t>(shape_.cells(), 1)),
-      slots_(shape_.tokens),
+      metadata_(shared.state, rank),
       visible_(shape_.tokens),
-      bounds_(static_cast<int64_t>(shape_.requests) * shape_.rowsPerRequest),
+      local_(static_cast<int64_t>(shape_.tokens) * config_.topk),
       chosen_(static_cast<int64_t>(shape_.tokens) * config_.topk),
       splitAcc_(shared.plan.splitRows(shape_) * shape_.valueDim),
       splitTop_(shared.plan.splitRows(shape_)),
@@ -123,7 +127,7 @@ void Rank::run(ThreadScratch& scratch) {
   shared_.peers->meet(rank_);
   StepReport& report = shared_.peers->report(rank_);
   report.began = shared_.clock.now();
-  metadata();
+  refresh();
   report.layers = shared_.clock.now();
   for (int layer = 0; layer < config_.layers; ++layer) {
     if (config_.ranks == 1) out_ = merged(layer);
@@ -173,37 +177,11 @@ void Rank::help(ThreadScratch& scratch) {
   }
 }
 
-void Rank::metadata() {
+void Rank::refresh() {
   const int64_t begun = begin(-1, Stage::metadata);
-  const int c = config_.ranks;
-  const int I = config_.interleave;
-  const int P = config_.pageSize;
-  int64_t bytes = 0;
-  for (int r = 0; r < shape_.requests; ++r) {
-    const int64_t before = shared_.frame.before[r];
-    const int64_t after = shared_.frame.after[r];
-    lengths_[r] = lengthOf(after);
-    const int64_t columns = shared_.pages.columns(r);
-    std::copy_n(shared_.pages.row(r), columns, &table_[shape_.cellBegin[static_cast<size_t>(r)]]);
-    bytes += columns * 4;
-    for (int q = 0; q < config_.qLen; ++q) {
-      const int64_t t = before + q;
-      const int token = r * config_.qLen + q;
-      const int64_t local = layout::localIndex(t, c, I);
-      slots_[token] = layout::owner(t, c, I) == rank_ ? layout::slot(blockTable(r)[local / P], local, P) : -1;
-      const auto seen = static_cast<int32_t>(std::min(
-          layout::localLength(layout::visibleGlobal(after, config_.qLen, q), rank_, c, I), lengths_[r]));
-      visible_[token] = seen;
-      std::fill_n(&bounds_[static_cast<int64_t>(token) * config_.heads], config_.heads, seen);
-    }
-  }
+  const int64_t bytes = metadata_.refresh();
+  std::copy_n(metadata_.bounded().data(), shape_.tokens, visible_.data());
   span(-1, Stage::metadata, begun, {bytes, 0});
-}
-
-int64_t Rank::lengthOf(int64_t global) const {
-  const int64_t local = layout::localLength(global, rank_, config_.ranks, config_.interleave);
-  if (const Fault* gap = fault(FaultKind::coverageGap)) return std::max<int64_t>(local - gap->amount, 0);
-  return local;
 }
 
 void Rank::gatherQueries(int layer) {
@@ -225,16 +203,18 @@ void Rank::gatherQueries(int layer) {
 void Rank::neutralize(int layer) {
   const int64_t begun = begin(layer, Stage::neutralize);
   kernel_.bring();
-  for (int t = 0; t < shape_.tokens && !shared_.cancelled(); ++t) neutralizeRow(layer, t);
+  const Fault* gap = fault(FaultKind::coverageGap);
+  const bool all = gap != nullptr && gap->variant == kGapOfRank;
+  for (int t = 0; t < shape_.tokens && !shared_.cancelled(); ++t) neutralizeRow(layer, t, all);
   int64_t rows = 0;
   for (int t = 0; t < shape_.tokens; ++t) rows += config_.rowStats || visible_[t] == 0 ? 1 : 0;
   const int64_t rowBytes = static_cast<int64_t>(config_.heads) * (shape_.valueDim * shape_.valueBytes + 4);
   span(layer, Stage::neutralize, begun, {rows * rowBytes + kernel_.moved(), 0});
 }
 
-void Rank::neutralizeRow(int layer, int token) {
+void Rank::neutralizeRow(int layer, int token, bool all) {
   if (config_.rowStats) noteRow(layer, token);
-  if (visible_[token] > 0) return;
+  if (visible_[token] > 0 && !all) return;
   const int64_t n = static_cast<int64_t>(config_.heads) * shape_.valueDim;
   std::memset(out_ + token * n * shape_.valueBytes, 0, static_cast<size_t>(n * shape_.valueBytes));
   std::fill_n(own_.lse + static_cast<int64_t>(token) * config_.heads, config_.heads, lse::kNone);
@@ -264,7 +244,7 @@ void Rank::noteRow(int layer, int token) {
   row.request = request;
   row.qIndex = token % config_.qLen;
   row.globalLen = static_cast<int32_t>(shared_.frame.after[request]);
-  row.localLen = static_cast<int32_t>(lengths_[request]);
+  row.localLen = static_cast<int32_t>(metadata_.localLength(request));
   row.visible = visible_[token];
   row.outNan = stats.nan;
   row.outInf = stats.inf;

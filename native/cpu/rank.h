@@ -7,6 +7,7 @@
 #include "core/lse.h"
 #include "core/rank_trace.h"
 #include "cpu/kernel_output.h"
+#include "cpu/metadata.h"
 #include "cpu/state.h"
 
 namespace dcpscope {
@@ -26,6 +27,9 @@ struct Collective {
   int64_t enter;
   int64_t lastEnter;
 };
+
+/** Bytes of a token in the other one of the two quantised layouts: fp8 of 576 bytes, fp8_ds_mla of 656. */
+constexpr int otherRowBytes(int rowBytes) { return rowBytes == 576 ? 656 : 576; }
 
 /** What a stage moved and computed. */
 struct Work {
@@ -62,29 +66,27 @@ class Rank {
   unsigned char* pool(int layer) { return pool_.data() + layer * poolBytes_; }
   /** Merged output of the rank's own heads, [T][H / ranks][V]. */
   unsigned char* merged(int layer) { return own_.merged + layer * mergedBytes_; }
-  int64_t localLength(int request) const { return lengths_[request]; }
-  const int32_t* blockTable(int request) const {
-    return &table_[shared_.shape.cellBegin[static_cast<size_t>(request)]];
-  }
-  const Block<int64_t>& slots() const { return slots_; }
+  const Metadata& metadata() const { return metadata_; }
 
  private:
-  void metadata();
-  /** Local length that the kernel is handed for a request of so many tokens. */
-  int64_t lengthOf(int64_t global) const;
+  void refresh();
   void gatherQueries(int layer);
   void append(int layer);
   void localise(int layer);
+  void choose(int request, int64_t at, int64_t local);
+  int32_t lastSlot(int request) const;
   void attend(int layer, ThreadScratch& scratch);
   void attendUnits(int layer, ThreadScratch& scratch);
   void attendUnit(int layer, int64_t unit, ThreadScratch& scratch);
   void finish(int64_t row, const float* acc, float top, float total);
-  void combine();
+  void combine(int layer);
   void combineRow(int request, int row, int splits);
+  bool hasCounter(int64_t row) const;
   void writeEmpty(int64_t row);
   void writeLse(int64_t row, float top, float total);
   void neutralize(int layer);
-  void neutralizeRow(int layer, int token);
+  /** `all`: also where there are keys. */
+  void neutralizeRow(int layer, int token, bool all);
   void noteRow(int layer, int token);
   /** How the merge weights partials, and in which base it takes their lse. */
   lse::MergeRule mergeRule(int layer) const;
@@ -133,13 +135,11 @@ class Rank {
   unsigned char* out_ = nullptr;
   KernelOutput kernel_;
   const unsigned char* queries_ = nullptr;
-  Block<int64_t> lengths_;
-  Block<int32_t> table_;
-  Block<int64_t> slots_;
-  /** Visible local keys per query token [T], and per kernel row of a request [B][qLen * H]. */
+  Metadata metadata_;
+  /** Local keys that each query token sees in the layer at hand [T]. */
   Block<int32_t> visible_;
-  Block<int32_t> bounds_;
-  /** Slot of each chosen key that lies on this rank, -1 for the others, [T][topk]. */
+  /** Local index and slot of each chosen key that lies on this rank, -1 for the others, [T][topk]. */
+  Block<int32_t> local_;
   Block<int32_t> chosen_;
   Block<float> splitAcc_;
   Block<float> splitTop_;

@@ -23,14 +23,14 @@ void Rank::attend(int layer, ThreadScratch& scratch) {
   int64_t seen = 0;
   int64_t read = 0;
   for (int t = 0; t < shape_.tokens; ++t) seen += visible_[t];
-  for (int r = 0; r < shape_.requests; ++r) read += lengths_[r];
+  for (int r = 0; r < shape_.requests; ++r) read += metadata_.localLength(r);
   // Query tokens share the keys of their request, but not those that each of them chose.
   work.bytes = (config_.topk > 0 ? seen : read) * shape_.cacheRowBytes;
   work.flops = 2 * static_cast<int64_t>(config_.heads) * (shape_.keyDim + shape_.valueDim) * seen;
   span(layer, Stage::decodeAttn, begun, work);
   if (shared_.plan.maxSplits == 1) return;
   const int64_t then = begin(layer, Stage::splitCombine);
-  combine();
+  combine(layer);
   span(layer, Stage::splitCombine, then, {shared_.plan.splitRows(shape_) * shape_.valueDim * 4, 0});
 }
 
@@ -46,7 +46,7 @@ void Rank::attendUnit(int layer, int64_t unit, ThreadScratch& scratch) {
   const auto split = static_cast<int>(unit % plan.maxSplits);
   const auto block = static_cast<int>(unit / plan.maxSplits % plan.rowBlocks);
   const auto request = static_cast<int>(unit / plan.maxSplits / plan.rowBlocks);
-  const int64_t keys = plan.keys(lengths_[request]);
+  const int64_t keys = plan.keys(metadata_.keys(request));
   if (split >= plan.splits(keys)) return;
   const int firstRow = plan.firstRow(block);
   const int count = plan.rows(block);
@@ -54,17 +54,18 @@ void Rank::attendUnit(int layer, int64_t unit, ThreadScratch& scratch) {
   AttentionTask task{};
   task.q = queries_ + row * shape_.keyDim * shape_.valueBytes;
   task.rows = count;
-  task.bounds = &bounds_[row];
+  task.bounds = metadata_.bounds(row);
   task.pool = pool(layer);
-  task.rowBytes = shape_.cacheRowBytes;
-  task.pages = blockTable(request);
+  task.rowBytes = fault(FaultKind::kvLayoutMismatch, layer) == nullptr ? shape_.cacheRowBytes
+                                                                       : otherRowBytes(shape_.cacheRowBytes);
+  task.pages = metadata_.pages(request);
   task.pageSize = config_.pageSize;
   task.keyDim = shape_.keyDim;
   task.valueDim = shape_.valueDim;
   task.kvType = config_.kvType;
   task.scale2 = static_cast<float>(config_.softmaxScale * kvScale(config_) * kLog2E);
   if (config_.topk > 0) task.slots = &chosen_[row / config_.heads * config_.topk];
-  const int64_t last = config_.topk > 0 ? keys : bounds_[row + count - 1];
+  const int64_t last = config_.topk > 0 ? keys : task.bounds[count - 1];
   task.keyBegin = split * plan.splitKeys(keys);
   task.keyEnd = std::min(last, task.keyBegin + plan.splitKeys(keys));
   task.cancel = &shared_.state.cancel;
@@ -108,11 +109,20 @@ void Rank::writeEmpty(int64_t row) {
   kernel_.putLse(row, left.lse);
 }
 
-void Rank::combine() {
+void Rank::combine(int layer) {
+  const bool few = fault(FaultKind::splitCounterUndersized, layer) != nullptr;
   for (int r = 0; r < shape_.requests && !shared_.cancelled(); ++r) {
-    const int splits = shared_.plan.splits(shared_.plan.keys(lengths_[r]));
-    for (int row = 0; row < shape_.rowsPerRequest; ++row) combineRow(r, row, splits);
+    const int splits = shared_.plan.splits(shared_.plan.keys(metadata_.keys(r)));
+    for (int row = 0; row < shape_.rowsPerRequest; ++row)
+      combineRow(r, row,
+                 few && !hasCounter(static_cast<int64_t>(r) * shape_.rowsPerRequest + row) ? 1 : splits);
   }
+}
+
+/** Whether counters for the heads of one rank reach to a row: without one, the first split that is done is
+ * taken for the last. */
+bool Rank::hasCounter(int64_t row) const {
+  return row < static_cast<int64_t>(shape_.tokens) * shape_.headsPerRank;
 }
 
 void Rank::combineRow(int request, int row, int splits) {

@@ -14,9 +14,11 @@ void Rank::fill(int layer, int request, int64_t first, int64_t last) {
   const Source source = sourceOf(config_, layer, request);
   alignas(64) unsigned char key[kMaxKeyDim * sizeof(float)];
   const int32_t* pages = shared_.pages.row(request);
-  const int64_t end = layout::localLength(last, rank_, config_.ranks, config_.interleave);
-  for (int64_t l = layout::localLength(first, rank_, config_.ranks, config_.interleave); l < end; ++l) {
-    const int64_t position = layout::globalIndex(l, rank_, config_.ranks, config_.interleave);
+  const int64_t c = config_.ranks;
+  const int64_t I = metadata_.writtenInterleave();
+  const int64_t end = layout::localLength(last, rank_, c, I);
+  for (int64_t l = layout::localLength(first, rank_, c, I); l < end; ++l) {
+    const int64_t position = layout::globalIndex(l, rank_, c, I);
     const int64_t slot = layout::slot(pages[l / config_.pageSize], l, config_.pageSize);
     generateRow(config_, keyRow(source, position), shape_.keyDim, key);
     storeKey(config_, shape_.keyDim, key, pool(layer) + slot * shape_.cacheRowBytes);
@@ -27,10 +29,11 @@ void Rank::append(int layer) {
   const int64_t begun = begin(layer, Stage::kvAppend);
   const int64_t row = static_cast<int64_t>(shape_.keyDim) * shape_.valueBytes;
   int64_t bytes = 0;
+  const Block<int64_t>& slots = metadata_.slots();
   for (int t = 0; t < shape_.tokens; ++t) {
-    if (slots_[t] < 0) continue;
+    if (slots[t] < 0) continue;
     storeKey(config_, shape_.keyDim, shared_.inputs.keys(layer) + t * row,
-             pool(layer) + slots_[t] * shape_.cacheRowBytes);
+             pool(layer) + slots[t] * shape_.cacheRowBytes);
     bytes += shape_.cacheRowBytes;
   }
   span(layer, Stage::kvAppend, begun, {bytes, 0});
@@ -39,23 +42,45 @@ void Rank::append(int layer) {
 void Rank::localise(int layer) {
   const int64_t begun = begin(layer, Stage::metadata);
   const int32_t* ids = shared_.inputs.topk(layer);
+  const bool asTheyCome = fault(FaultKind::topkNotLocalised, layer) != nullptr;
+  const Fault* sentinel = fault(FaultKind::topkSentinelOwned, layer);
   for (int t = 0; t < shape_.tokens && !shared_.cancelled(); ++t) {
-    const int32_t* table = blockTable(t / config_.qLen);
-    int32_t* slots = &chosen_[static_cast<int64_t>(t) * config_.topk];
+    const int request = t / config_.qLen;
     visible_[t] = 0;
-    for (int j = 0; j < config_.topk; ++j) {
-      const int64_t id = ids[static_cast<int64_t>(t) * config_.topk + j];
-      slots[j] = -1;
-      // Without the first test a -1 would look as if the last rank owned it.
-      if (id < 0 || layout::owner(id, config_.ranks, config_.interleave) != rank_) continue;
-      const int64_t local = layout::localIndex(id, config_.ranks, config_.interleave);
-      slots[j] = static_cast<int32_t>(layout::slot(table[local / config_.pageSize], local, config_.pageSize));
+    for (int64_t j = 0; j < config_.topk; ++j) {
+      const int64_t at = static_cast<int64_t>(t) * config_.topk + j;
+      const int64_t id = ids[at];
+      local_[at] = chosen_[at] = -1;
+      if (id < 0) {
+        // What a -1 is by floored division: a token of the last rank, right before its first one.
+        if (sentinel == nullptr || rank_ != config_.ranks - 1) continue;
+        if (sentinel->variant == kSentinelIndexed) chosen_[at] = lastSlot(request);
+      } else if (asTheyCome) {
+        choose(request, at, id);
+      } else if (layout::owner(id, config_.ranks, config_.interleave) == rank_) {
+        choose(request, at, layout::localIndex(id, config_.ranks, config_.interleave));
+      } else {
+        continue;
+      }
       ++visible_[t];
     }
   }
   span(layer, Stage::metadata, begun, {static_cast<int64_t>(shape_.tokens) * config_.topk * 8, 0});
   keep(layer, "topk", ids);
+  keep(layer, "topk_local", local_.data());
   keep(layer, "topk_slots", chosen_.data());
+}
+
+void Rank::choose(int request, int64_t at, int64_t local) {
+  const int32_t page = metadata_.pages(request)[local / config_.pageSize];
+  local_[at] = static_cast<int32_t>(local);
+  chosen_[at] = static_cast<int32_t>(layout::slot(page, local, config_.pageSize));
+}
+
+/** The last place of the last page of a request, where index -1 leads. */
+int32_t Rank::lastSlot(int request) const {
+  const int32_t page = metadata_.pages(request)[metadata_.columns(request) - 1];
+  return static_cast<int32_t>(layout::slot(page, config_.pageSize - 1, config_.pageSize));
 }
 
 }  // namespace dcpscope

@@ -27,6 +27,9 @@ void Run::prepareCaptures() {
       if (c.topk > 0)
         for (const char* name : {"topk", "topk_slots"})
           capture.tensors.push_back(makeTensor(name, DumpType::i32, {T, c.topk}));
+      // Kernels of a GPU go from ids to slots at once.
+      if (c.topk > 0 && !c.cuda)
+        capture.tensors.push_back(makeTensor("topk_local", DumpType::i32, {T, c.topk}));
       state_.trace(r).captures.push_back(std::move(capture));
     }
 }
@@ -91,16 +94,16 @@ void Run::capturePages(Capture& capture) {
     return capture.tensors.back().data.data();
   };
   int64_t columns = 0;
-  for (int r = 0; r < s.requests; ++r) columns = std::max(columns, state_.pages.columns(r));
+  for (const int64_t own : metadata.columns) columns = std::max(columns, own);
   auto* global = reinterpret_cast<int32_t*>(add("seq_lens_global", DumpType::i32, {s.requests}));
   auto* local = reinterpret_cast<int32_t*>(add("seq_lens_local", DumpType::i32, {s.requests}));
   auto* table = reinterpret_cast<int32_t*>(add("block_table", DumpType::i32, {s.requests, columns}));
   std::fill_n(table, s.requests * columns, -1);
   for (int r = 0; r < s.requests; ++r) {
-    global[r] = static_cast<int32_t>(state_.frame.after[r]);
-    local[r] = metadata.lengths[static_cast<size_t>(r)];
-    std::copy_n(metadata.pageIds.data() + metadata.pageBegin[static_cast<size_t>(r)], state_.pages.columns(r),
-                table + r * columns);
+    const auto i = static_cast<size_t>(r);
+    global[r] = metadata.globals[i];
+    local[r] = metadata.lengths[i];
+    std::copy_n(metadata.pageIds.data() + metadata.pageBegin[i], metadata.columns[i], table + r * columns);
   }
   std::memcpy(add("slot_mapping", DumpType::i64, {s.tokens}), metadata.slots.data(),
               static_cast<size_t>(s.tokens) * 8);

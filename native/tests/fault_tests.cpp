@@ -30,7 +30,6 @@ void faultsActWhereTheySay() {
   // The last one of two that act counts.
   EXPECT(faults.at(FaultKind::coverageGap, 2, 1, 3)->amount == 2);
   EXPECT(faults.at(FaultKind::coverageGap, 2, 0, 3)->amount == 1);
-  EXPECT(faults.at(FaultKind::coverageGap, 2, 1, kNoStep)->amount == 2);
   EXPECT(faults.at(FaultKind::coverageGap, 2, kAllLayers, 3)->amount == 1);
   const Faults last({gap(uint64_t{1} << 63, {}, {}, 1)});
   EXPECT(last.at(FaultKind::coverageGap, 63, 0, 0) != nullptr);

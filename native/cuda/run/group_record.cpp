@@ -162,6 +162,10 @@ RankMetadata CudaGroup::metadata(int rank) {
   data.slots.resize(static_cast<size_t>(s_.tokens));
   data.pageIds.resize(static_cast<size_t>(s_.cells()));
   data.pageBegin.assign(s_.cellBegin.begin(), s_.cellBegin.end() - 1);
+  for (int r = 0; r < s_.requests; ++r) {
+    data.globals.push_back(static_cast<int32_t>(state_.frame.after[r]));
+    data.columns.push_back(state_.pages.columns(r));
+  }
   onGpu([&] {
     const auto fetch = [](void* to, const void* from, size_t bytes) {
       cudaCheck(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), "fetching the metadata of a step");

@@ -67,7 +67,7 @@ describe('faults of a configuration', () => {
     [
       'layers of what all layers share',
       { ...gap, layers: [0] },
-      /^faults\[0\]\.layers: must be left out: coverage-gap acts once a step on all layers$/,
+      /^faults\[0\]\.layers: must be left out: coverage-gap acts on all layers at once$/,
     ],
     [
       'a parameter out of range',

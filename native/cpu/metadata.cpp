@@ -1,0 +1,185 @@
+#include "cpu/metadata.h"
+
+#include <algorithm>
+
+#include "core/layout.h"
+
+namespace dcpscope {
+namespace {
+
+/** A graph is captured with requests of one token. */
+constexpr int64_t kCapturedLength = 1;
+
+/** Cells of a row that global lengths, or a width that is larger by the factor of the dcp size, cannot leave.
+ */
+int64_t roomyCells(const Config& c, const Shape& s) { return c.faults.empty() ? 0 : s.columns * c.ranks + 1; }
+
+}  // namespace
+
+Metadata::Metadata(const RunState& state, int rank)
+    : state_(state),
+      config_(state.config),
+      shape_(state.shape),
+      rank_(rank),
+      roomy_(roomyCells(config_, shape_)),
+      globals_(shape_.requests),
+      lengths_(shape_.requests),
+      columns_(shape_.requests),
+      table_(std::max<int64_t>(roomy_ > 0 ? shape_.requests * roomy_ : shape_.cells(), 1)),
+      written_(shape_.requests * roomy_),
+      slots_(shape_.tokens),
+      bounded_(shape_.tokens),
+      bounds_(static_cast<int64_t>(shape_.requests) * shape_.rowsPerRequest) {
+  for (int r = 0; r < shape_.requests; ++r) {
+    globals_[r] = kCapturedLength;
+    lengths_[r] = localised(kCapturedLength);
+    writeBounds(r);
+  }
+}
+
+int64_t Metadata::bytes(const Config& c, const Shape& s) {
+  const int64_t cells = c.faults.empty() ? s.cells() : 2 * s.requests * roomyCells(c, s);
+  return s.requests * 24 + cells * 4 + s.tokens * 12 +
+         static_cast<int64_t>(s.requests) * s.rowsPerRequest * 4;
+}
+
+const Fault* Metadata::fault(FaultKind kind) const {
+  return state_.faults.at(kind, rank_, kAllLayers, state_.frame.step);
+}
+
+int64_t Metadata::refresh() {
+  const Fault* stale = fault(FaultKind::staleGraphMetadata);
+  const bool lengths = stale == nullptr || stale->variant == kStalePages;
+  const bool pages = stale == nullptr || stale->variant == kStaleLengths;
+  int64_t written = 0;
+  for (int r = 0; r < shape_.requests; ++r) {
+    globals_[r] = globalOf(r);
+    if (lengths) lengths_[r] = lengthOf(r);
+    if (lengths) writeBounds(r);
+    if (pages) writeTable(r);
+    if (pages) written += columns_[r] * 4;
+    writeSlots(r);
+  }
+  const Fault* width = fault(FaultKind::tableWidthMismatch);
+  if (pages && width != nullptr) misreadTable(width->variant == kTableNarrow);
+  return written;
+}
+
+void Metadata::writeTable(int request) {
+  int32_t* row = &table_[begin(request)];
+  columns_[request] = state_.pages.columns(request);
+  std::copy_n(state_.pages.row(request), columns_[request], row);
+  if (fault(FaultKind::pageTableNotLocal) == nullptr) return;
+  // What stands behind the request's own pages belongs to others.
+  const int64_t valid = columns_[request];
+  columns_[request] = layout::columns(state_.frame.after[request], 1, config_.pageSize);
+  for (int64_t column = valid; column < columns_[request]; ++column)
+    row[column] = static_cast<int32_t>((row[0] + column) % shape_.poolPages);
+}
+
+/**
+ * The buffer has rows of one width and is read with rows of another. `narrow`: it was sized by the dcp size
+ * once more, so that rows run into the next ones; else its reader takes the rows for wider by that factor.
+ * Reads end where the buffer does.
+ */
+void Metadata::misreadTable(bool narrow) {
+  const int64_t c = config_.ranks;
+  int64_t widest = 1;
+  for (int r = 0; r < shape_.requests; ++r) widest = std::max(widest, columns_[r]);
+  const int64_t width = narrow ? (widest + c - 1) / c : widest;
+  const int64_t stride = narrow ? width : widest * c;
+  const int64_t cells = shape_.requests * width;
+  std::fill_n(written_.data(), cells, 0);
+  for (int r = 0; r < shape_.requests; ++r)
+    for (int64_t column = 0; column < columns_[r] && r * width + column < cells; ++column)
+      written_[r * width + column] = pages(r)[column];
+  for (int r = 0; r < shape_.requests; ++r) {
+    for (int64_t column = 0; column < roomy_; ++column)
+      table_[begin(r) + column] = written_[std::min(r * stride + column, cells - 1)];
+    columns_[r] = narrow ? std::min(columns_[r], width) : stride;
+  }
+}
+
+void Metadata::writeSlots(int request) {
+  for (int q = 0; q < config_.qLen; ++q)
+    slots_[request * config_.qLen + q] = slotOf(request, state_.frame.before[request] + q);
+}
+
+int64_t Metadata::slotOf(int request, int64_t token) const {
+  if (fault(FaultKind::slotMapIgnoresDcp) != nullptr) return slotAt(request, token);
+  const int64_t c = config_.ranks;
+  const int64_t I = writtenInterleave();
+  if (layout::owner(token, c, I) == rank_) return slotAt(request, layout::localIndex(token, c, I));
+  return doubles(request) ? slotAt(request, lengthOf(request) - 1) : -1;
+}
+
+/** Slot of a local index; beyond the request's pages it finds the first page of the pool, as in a table of
+ * zeros. */
+int64_t Metadata::slotAt(int request, int64_t local) const {
+  const int64_t column = local / config_.pageSize;
+  const int64_t page = column < state_.pages.columns(request) ? state_.pages.row(request)[column] : 0;
+  return layout::slot(page, local, config_.pageSize);
+}
+
+void Metadata::writeBounds(int request) {
+  for (int q = 0; q < config_.qLen; ++q) {
+    const int64_t token = static_cast<int64_t>(request) * config_.qLen + q;
+    bounded_[token] = static_cast<int32_t>(boundOf(request, q));
+    std::fill_n(&bounds_[token * config_.heads], config_.heads, bounded_[token]);
+  }
+}
+
+int64_t Metadata::writtenInterleave() const {
+  const Fault* other = fault(FaultKind::interleaveMismatch);
+  return other != nullptr && other->variant == kInterleaveOfCache ? other->amount : config_.interleave;
+}
+
+/** Local keys among the first `global` of a request, as metadata has it. */
+int64_t Metadata::localised(int64_t global) const {
+  const Fault* other = fault(FaultKind::interleaveMismatch);
+  const int64_t I =
+      other != nullptr && other->variant == kInterleaveOfLengths ? other->amount : config_.interleave;
+  const int64_t local = layout::localLength(global, rank_, config_.ranks, I);
+  const Fault* swapped = fault(FaultKind::lengthViewsSwapped);
+  if (swapped == nullptr) return local;
+  return swapped->variant == kGlobalForLocal ? std::max<int64_t>(global, 0)
+                                             : layout::localLength(local, rank_, config_.ranks, I);
+}
+
+int64_t Metadata::globalOf(int request) const {
+  const int64_t global = state_.frame.after[request];
+  const Fault* swapped = fault(FaultKind::lengthViewsSwapped);
+  return swapped != nullptr && swapped->variant == kLocalForGlobal
+             ? layout::localLength(global, rank_, config_.ranks, config_.interleave)
+             : global;
+}
+
+int64_t Metadata::lengthOf(int request) const {
+  const int64_t local = localised(state_.frame.after[request]);
+  const Fault* gap = fault(FaultKind::coverageGap);
+  const int64_t missing = gap != nullptr && gap->variant == kGapOfTokens ? gap->amount : 0;
+  return std::max<int64_t>(local - missing, 0) + (doubles(request) ? 1 : 0);
+}
+
+/** Whether the rank also stores and counts the newest token, which another one owns. */
+bool Metadata::doubles(int request) const {
+  if (fault(FaultKind::coverageOverlap) == nullptr) return false;
+  const int64_t c = config_.ranks;
+  const int64_t after = state_.frame.after[request];
+  const bool foreign = layout::owner(after - 1, c, config_.interleave) != rank_;
+  const int64_t held = layout::localLength(after, rank_, c, config_.interleave);
+  return foreign && held / config_.pageSize < state_.pages.columns(request);
+}
+
+int64_t Metadata::boundOf(int request, int q) const {
+  const int n = config_.qLen;
+  const int64_t length = lengths_[request];
+  const int64_t global = layout::visibleGlobal(state_.frame.after[request], n, q);
+  // The kernel takes the count of keys from that of pages.
+  if (fault(FaultKind::pageTableNotLocal) != nullptr) return std::max<int64_t>(global, 0);
+  if (const Fault* causal = fault(FaultKind::causalEndAligned))
+    return causal->variant == kCausalHides ? std::max<int64_t>(length - (n - 1) + q, 0) : length;
+  return q == n - 1 ? length : std::min(localised(global), length);
+}
+
+}  // namespace dcpscope

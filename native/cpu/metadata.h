@@ -1,0 +1,76 @@
+#pragma once
+#include <cstdint>
+
+#include "core/block.h"
+#include "core/run_state.h"
+
+namespace dcpscope {
+
+/**
+ * What the kernels of one rank are handed: lengths, block table, slots of new tokens, bounds of query rows.
+ * The buffers stay over steps, as those of a captured graph do, and are refreshed in each. Faults of metadata
+ * act here.
+ */
+class Metadata {
+ public:
+  Metadata(const RunState& state, int rank);
+  static int64_t bytes(const Config& config, const Shape& shape);
+
+  /** Writes what the current step needs; bytes of block table that were written. */
+  int64_t refresh();
+
+  /** Lengths of a request as they are handed over: of the whole of it, and of the rank's part. */
+  int64_t globalLength(int request) const { return globals_[request]; }
+  int64_t localLength(int request) const { return lengths_[request]; }
+  /** Keys that the kernel walks over for a request: those that its last query row sees. */
+  int64_t keys(int request) const { return bounded_[(request + 1) * config_.qLen - 1]; }
+
+  /** Page ids of a request by column, and how many the table is said to have. */
+  const int32_t* pages(int request) const { return &table_[begin(request)]; }
+  int64_t columns(int request) const { return columns_[request]; }
+
+  /** Where each new token is written [T], -1 where another rank stores it. */
+  const Block<int64_t>& slots() const { return slots_; }
+  /** Local keys that each query token sees without a choice of keys [T], and per kernel row [B][qLen * H]. */
+  const Block<int32_t>& bounded() const { return bounded_; }
+  const int32_t* bounds(int64_t row) const { return &bounds_[row]; }
+
+  /** Interleave by which keys are written. */
+  int64_t writtenInterleave() const;
+
+ private:
+  const Fault* fault(FaultKind kind) const;
+  int64_t begin(int request) const {
+    return roomy_ > 0 ? request * roomy_ : shape_.cellBegin[static_cast<size_t>(request)];
+  }
+  void writeTable(int request);
+  void misreadTable(bool narrow);
+  void writeSlots(int request);
+  void writeBounds(int request);
+  int64_t slotOf(int request, int64_t token) const;
+  int64_t slotAt(int request, int64_t local) const;
+  int64_t globalOf(int request) const;
+  int64_t lengthOf(int request) const;
+  int64_t boundOf(int request, int q) const;
+  int64_t localised(int64_t global) const;
+  bool doubles(int request) const;
+
+  const RunState& state_;
+  const Config& config_;
+  const Shape& shape_;
+  const int rank_;
+  /** Cells of a row where faults read beyond those of its request; 0: rows of their own lengths, without
+   * gaps. */
+  const int64_t roomy_;
+  Block<int64_t> globals_;
+  Block<int64_t> lengths_;
+  Block<int64_t> columns_;
+  Block<int32_t> table_;
+  /** The table as it was written, where it is read as one of another width. */
+  Block<int32_t> written_;
+  Block<int64_t> slots_;
+  Block<int32_t> bounded_;
+  Block<int32_t> bounds_;
+};
+
+}  // namespace dcpscope
