@@ -128,6 +128,11 @@ export const SEVERAL_TOKENS: Need<unknown> = {
   holds: ({ workload }) => workload.qLen > 1,
   rule: 'must be above 1',
 }
+export const GRAPH_BATCH: Need<unknown> = {
+  path: 'engine.graphBatch',
+  holds: ({ engine }) => engine.graphBatch,
+  rule: 'must be true',
+}
 export const DENSE: Need<unknown> = {
   path: 'workload.topk',
   holds: ({ workload }) => workload.topk === undefined,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { DENSE, type Fault, injection, variant } from './fault.ts'
+import { DENSE, type Fault, GRAPH_BATCH, injection, variant } from './fault.ts'
 
 const STALE = ['both', 'lengths', 'pages'] as const
 
@@ -15,7 +15,7 @@ export const staleGraphMetadata: Fault = {
     scope: 'step',
     params: z.strictObject({ stale: z.enum(STALE).default('both') }),
     needs: [
-      { path: 'engine.graph', holds: ({ engine }) => engine.graph, rule: 'must be true' },
+      GRAPH_BATCH,
       { ...DENSE, holds: (config, { stale }) => stale === 'pages' || DENSE.holds(config, stale) },
     ],
     engine: ({ stale }) => variant(STALE, stale),

@@ -227,6 +227,11 @@ const engine = z.strictObject({
     'What the merge makes of a row that is empty on all ranks.',
   ),
   graph: field(z.boolean().default(false), 'Graph', 'Replay captured CUDA graphs; a GPU only.'),
+  graphBatch: field(
+    z.boolean().default(false),
+    'Graph batch',
+    'Pads the batch to that of a captured graph, as a replay does; the CPU only. Rows of padding are as long as the back-end has them.',
+  ),
   rowStats: field(
     z.boolean().default(true),
     'Row statistics',

@@ -1,3 +1,4 @@
+import { profileNamed } from '../backends/index.ts'
 import { type EngineFault, engineFaults } from '../faults/engine.ts'
 import type { RunConfig } from './config.ts'
 import { kernelHeads } from './heads.ts'
@@ -53,6 +54,9 @@ export interface EngineConfig {
   readonly device: Device
   /** Whether captured CUDA graphs are replayed. */
   readonly graph: boolean
+  /** Requests at the end of `contextLens` that only pad the batch, and their length: 0 or 1 token. */
+  readonly padRequests: number
+  readonly padLength: number
   /** Bytes of weights that each rank reads per layer besides attention, and its operations on them. */
   readonly restOfLayerBytes: number
   readonly restOfLayerFlops: number
@@ -98,6 +102,18 @@ export const tokenBytes = ({ cache, model }: RunConfig): number => {
 export const contextLens = (config: RunConfig): number[] =>
   config.workload.requests.flatMap((r) => new Array<number>(r.count).fill(r.contextLen))
 
+/** Requests for which a graph is captured that replays a batch: 1, 2, 4, 8, 16, 24, ... */
+export const graphBatch = (requests: number): number => {
+  for (let size = 1; size < 8; size *= 2) if (requests <= size) return size
+  return Math.ceil(requests / 8) * 8
+}
+
+/** Requests that only pad the batch. */
+const padRequests = (config: RunConfig): number => {
+  const requests = contextLens(config).length
+  return config.engine.graphBatch ? graphBatch(requests) - requests : 0
+}
+
 const checkRows = (rows: RunConfig['check']['rows']): number =>
   rows === 'auto' ? -1 : rows === 'all' ? -2 : rows === 'none' ? 0 : rows
 
@@ -137,6 +153,7 @@ export const cpuOnly = (config: RunConfig): readonly ConfigIssue[] => {
   const only = (is: boolean, path: string, what: string): void =>
     refuse(is, path, `${what} on the CPU only; set engine.device to cpu or auto`)
   refuse(cache.kvDtype === 'fp32', 'cache.kvDtype', 'fp32 is not supported on a GPU; use bf16')
+  refuse(engine.graphBatch, 'engine.graphBatch', 'is for the CPU only; use engine.graph')
   refuse(faults.length > 0, 'engine.device', 'faults are injected on the CPU only; use cpu or auto')
   only(keepsLseInBf16(config), 'engine.lseType', 'the lse is kept in bf16')
   // With one query token a request [B,H,q] is [T,H].
@@ -165,7 +182,7 @@ export const engineConfig = (config: RunConfig, device: Device = deviceOf(config
     kvDtype: cache.kvDtype,
     poolTokens: cache.poolTokens ?? 0,
     shuffledPages: cache.allocation === 'shuffled',
-    contextLens: contextLens(config),
+    contextLens: [...contextLens(config), ...new Array<number>(padRequests(config)).fill(0)],
     qLen: workload.qLen,
     acceptedPerStep: acceptedPerStep(config),
     steps: workload.steps,
@@ -183,6 +200,8 @@ export const engineConfig = (config: RunConfig, device: Device = deviceOf(config
     processes: engine.ranks === 'processes',
     device,
     graph: engine.graph,
+    padRequests: padRequests(config),
+    padLength: profileNamed(config.serving.backend).semantics.padRowLength ?? 0,
     restOfLayerBytes: rest.bytes,
     restOfLayerFlops: rest.flops,
     rowStats: engine.rowStats,

@@ -5,7 +5,7 @@ import { DUMP_FORMAT } from '../../app/dump/schema.ts'
 import { faultsAt } from '../../app/faults/engine.ts'
 import { MESSAGE_BYTES } from '../../app/protocol/engine.ts'
 import type { RunConfig } from '../../app/run/config.ts'
-import { acceptedPerStep, contextLens, defaultSoftmaxScale } from '../../app/run/engine-config.ts'
+import { acceptedPerStep, contextLens, defaultSoftmaxScale, graphBatch } from '../../app/run/engine-config.ts'
 import { kernelHeads } from '../../app/run/heads.ts'
 import { VERSION } from '../process/version.ts'
 import type { NativeCapture } from './addon.ts'
@@ -62,6 +62,7 @@ export const captureMetadata = (config: RunConfig, capture: NativeCapture): Reco
     backend: profileNamed(serving.backend).name,
     engine: `dcpscope ${VERSION}`,
     ...(engine.graph ? { graph: 1 } : {}),
+    ...(engine.graphBatch ? { graph: 1, graph_batch: graphBatch(contextLens(config).length) } : {}),
   }
   return Object.fromEntries(Object.entries(metadata).map(([key, value]) => [key, String(value)]))
 }

@@ -74,6 +74,9 @@ void validateWork(const Config& c) {
   range(c.restOfLayerBytes, 0, int64_t{1} << 40, "restOfLayerBytes");
   rule(c.restOfLayerFlops == 0 || c.restOfLayerBytes > 0, "restOfLayerFlops", "needs restOfLayerBytes");
   rule(!c.graph || c.cuda, "graph", "needs the device cuda");
+  range(c.padRequests, 0, static_cast<int64_t>(c.contextLens.size()) - 1, "padRequests");
+  rule(c.padRequests == 0 || !c.cuda, "padRequests", "needs the device cpu");
+  range(c.padLength, 0, 1, "padLength");
   range(c.restOfLayerFlops, 0, int64_t{1} << 50, "restOfLayerFlops");
   range(c.checkRows, kCheckAll, 1 << 20, "checkRows");
   for (const int step : c.captureSteps) range(step, 0, c.steps - 1, "captureSteps");
@@ -128,6 +131,7 @@ void requireAddressablePool(const Config& config, const Shape& shape) {
 Shape::Shape(const Config& c)
     : requests(static_cast<int>(c.contextLens.size())),
       tokens(requests * c.qLen),
+      batchTokens(batchRequests(c) * c.qLen),
       keyDim(c.kvLoraRank + c.ropeDim),
       valueDim(c.kvLoraRank),
       headsPerRank(c.heads / c.ranks),

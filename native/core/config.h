@@ -61,6 +61,9 @@ struct Config {
   /** Whether GPUs compute the run, and whether they replay captured graphs. */
   bool cuda = false;
   bool graph = false;
+  /** Requests at the end of `contextLens` that only pad the batch, and their length: 0 or 1 token. */
+  int padRequests = 0;
+  int padLength = 0;
   /** Weights that each rank reads per layer besides attention, and its operations on them. */
   int64_t restOfLayerBytes = 0;
   int64_t restOfLayerFlops = 0;
@@ -85,8 +88,9 @@ struct Shape {
   explicit Shape(const Config& config);
 
   int requests;
-  /** Query tokens of a step: requests * qLen. */
+  /** Query tokens of a step: requests * qLen; and those of them that do not only pad the batch. */
   int tokens;
+  int batchTokens;
   int keyDim;    // D = kvLoraRank + ropeDim
   int valueDim;  // V = kvLoraRank
   int headsPerRank;
@@ -120,14 +124,21 @@ float kvScale(const Config& config);
  */
 void requireAddressablePool(const Config& config, const Shape& shape);
 
-/** Global length of a request before the new tokens of traced step `step`. */
+/** Requests of the batch itself, without those that pad it. */
+inline int batchRequests(const Config& c) { return static_cast<int>(c.contextLens.size()) - c.padRequests; }
+
+/** Global length of a request before the new tokens of traced step `step`; 0 for one that pads. */
 inline int64_t contextAt(const Config& c, int request, int64_t step) {
+  if (request >= batchRequests(c)) return 0;
   return c.contextLens[static_cast<size_t>(request)] + step * c.acceptedPerStep;
 }
 
-/** Global length at the end of the last step. */
-inline int64_t lastLength(const Config& c, int request) {
-  return contextAt(c, request, c.steps - 1) + c.qLen;
+/** The same with them; one that pads has no new tokens. */
+inline int64_t lengthAt(const Config& c, int request, int64_t step) {
+  return request < batchRequests(c) ? contextAt(c, request, step) + c.qLen : c.padLength;
 }
+
+/** Global length at the end of the last step. */
+inline int64_t lastLength(const Config& c, int request) { return lengthAt(c, request, c.steps - 1); }
 
 }  // namespace dcpscope

@@ -1,20 +1,17 @@
 #include "core/faults.h"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 
 namespace dcpscope {
 namespace {
 
 /** In the order of FaultKind. */
-constexpr std::array kFaultNames = {
-    std::string_view("causal-end-aligned"),   std::string_view("coverage-gap"),
-    std::string_view("coverage-overlap"),     std::string_view("interleave-mismatch"),
-    std::string_view("kv-layout-mismatch"),   std::string_view("length-views-swapped"),
-    std::string_view("lse-base-mismatch"),    std::string_view("page-table-not-local"),
-    std::string_view("slot-map-ignores-dcp"), std::string_view("split-counter-undersized"),
-    std::string_view("stale-graph-metadata"), std::string_view("table-width-mismatch"),
-    std::string_view("topk-not-localised"),   std::string_view("topk-sentinel-owned"),
+constexpr std::string_view kFaultNames[] = {
+    "causal-end-aligned",   "coverage-gap",         "coverage-overlap",         "interleave-mismatch",
+    "kv-layout-mismatch",   "length-views-swapped", "lse-base-mismatch",        "pad-row-garbage",
+    "page-table-not-local", "slot-map-ignores-dcp", "split-counter-undersized", "stale-graph-metadata",
+    "table-width-mismatch", "topk-not-localised",   "topk-sentinel-owned",
 };
 
 bool within(const std::vector<int>& named, int value) {
@@ -24,9 +21,9 @@ bool within(const std::vector<int>& named, int value) {
 }  // namespace
 
 std::optional<FaultKind> faultKind(std::string_view name) {
-  const auto* found = std::find(kFaultNames.begin(), kFaultNames.end(), name);
-  if (found == kFaultNames.end()) return std::nullopt;
-  return static_cast<FaultKind>(found - kFaultNames.begin());
+  const auto* found = std::find(std::begin(kFaultNames), std::end(kFaultNames), name);
+  if (found == std::end(kFaultNames)) return std::nullopt;
+  return static_cast<FaultKind>(found - kFaultNames);
 }
 
 Faults::Faults(const std::vector<Fault>& faults) : faults_(faults) {

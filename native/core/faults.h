@@ -19,6 +19,7 @@ enum class FaultKind : int {
   kvLayoutMismatch,
   lengthViewsSwapped,
   lseBaseMismatch,
+  padRowGarbage,
   pageTableNotLocal,
   slotMapIgnoresDcp,
   splitCounterUndersized,

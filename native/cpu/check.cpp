@@ -120,7 +120,7 @@ double Checker::gpuStepCost(double keys, double multiplyAdds) const {
 
 int64_t Checker::unitsWanted() {
   const Config& c = state_.config;
-  const int64_t rows = static_cast<int64_t>(c.layers) * state_.shape.tokens;
+  const int64_t rows = static_cast<int64_t>(c.layers) * state_.shape.batchTokens;
   groups_ = groupsOf(kReferenceHeads);
   if (c.checkRows == kCheckAll) return rows * groups_;
   if (c.checkRows != kCheckAuto) return std::min<int64_t>(c.checkRows, rows) * groups_;
@@ -148,7 +148,7 @@ int64_t Checker::unitsAffordable(int64_t all) {
 /** A walk through all units that meets each once, from a start that the step decides. */
 Checker::Unit Checker::unitAt(int64_t index, bool wholeRows) const {
   const Config& c = state_.config;
-  const int64_t rows = static_cast<int64_t>(c.layers) * state_.shape.tokens;
+  const int64_t rows = static_cast<int64_t>(c.layers) * state_.shape.batchTokens;
   const int64_t inner = wholeRows ? groups_ : 1;
   const int64_t total = wholeRows ? rows : rows * groups_;
   const uint64_t hash =
@@ -158,7 +158,7 @@ Checker::Unit Checker::unitAt(int64_t index, bool wholeRows) const {
   const auto walked = static_cast<__int128>(index / inner % total) * coprimeStride(total);
   const auto at = static_cast<int64_t>((start + walked) % total);
   const auto group = static_cast<int>(wholeRows ? index % inner : at / rows);
-  return {static_cast<int>(at % c.layers), static_cast<int>(at / c.layers % state_.shape.tokens), group};
+  return {static_cast<int>(at % c.layers), static_cast<int>(at / c.layers % state_.shape.batchTokens), group};
 }
 
 CheckResult Checker::check(Group& group) {
@@ -276,7 +276,7 @@ int Checker::reference(int layer, Tensor& out, Tensor& lse) {
   groups_ = groupsOf(kReferenceHeads);
   double spent = 0;
   int affordable = 0;
-  for (; affordable < s.tokens; ++affordable) {
+  for (; affordable < s.batchTokens; ++affordable) {
     spent += static_cast<double>(keys(affordable)) * c.heads * (s.keyDim + s.valueDim);
     if (spent > kReferenceLimit) break;
   }

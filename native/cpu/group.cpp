@@ -169,7 +169,7 @@ MergedNan CpuGroup::findNan() {
   const int first = shared_.state.firstRank();
   pool_.forEach(nanCounts_.size(), [&](int, int64_t item) {
     nanCounts_[item] = 0;
-    for (int t = 0; t < shared_.shape.tokens && !shared_.cancelled(); ++t)
+    for (int t = 0; t < shared_.shape.batchTokens && !shared_.cancelled(); ++t)
       nanCounts_[item] += nanIn(static_cast<int>(item / ranks), first + static_cast<int>(item % ranks), t);
   });
   MergedNan found;

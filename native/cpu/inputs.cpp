@@ -36,7 +36,9 @@ void Inputs::makeToken(int layer, int token, int64_t position) {
   const TopkRow chosen =
       topkRow(config_.seed, layer, token / config_.qLen, position, position + 1, config_.topk, source);
   int32_t* ids = topk_.data() + layer * topkValues_ + static_cast<int64_t>(token) * config_.topk;
-  for (int j = 0; j < config_.topk; ++j) ids[j] = topkId(chosen, j);
+  // A row that only pads chooses nothing.
+  const bool pads = token >= shape_.batchTokens;
+  for (int j = 0; j < config_.topk; ++j) ids[j] = pads ? -1 : topkId(chosen, j);
 }
 
 int64_t Inputs::bytes(const Config& config, const Shape& shape, HeadRange heads) {

@@ -106,6 +106,7 @@ void Metadata::writeSlots(int request) {
 }
 
 int64_t Metadata::slotOf(int request, int64_t token) const {
+  if (request >= batchRequests(config_)) return -1;
   if (fault(FaultKind::slotMapIgnoresDcp) != nullptr) return slotAt(request, token);
   const int64_t c = config_.ranks;
   const int64_t I = writtenInterleave();
@@ -163,7 +164,7 @@ int64_t Metadata::lengthOf(int request) const {
 
 /** Whether the rank also stores and counts the newest token, which another one owns. */
 bool Metadata::doubles(int request) const {
-  if (fault(FaultKind::coverageOverlap) == nullptr) return false;
+  if (fault(FaultKind::coverageOverlap) == nullptr || request >= batchRequests(config_)) return false;
   const int64_t c = config_.ranks;
   const int64_t after = state_.frame.after[request];
   const bool foreign = layout::owner(after - 1, c, config_.interleave) != rank_;

@@ -138,6 +138,7 @@ void Rank::run(ThreadScratch& scratch) {
     if (config_.topk > 0) localise(layer);
     keep(layer, "q", queries_);
     attend(layer, scratch);
+    if (fault(FaultKind::padRowGarbage, layer) != nullptr) spoilPadding();
     keepKernel(layer);
     neutralize(layer);
     keep(layer, "out", out_);
@@ -205,7 +206,8 @@ void Rank::neutralize(int layer) {
   kernel_.bring();
   const Fault* gap = fault(FaultKind::coverageGap);
   const bool all = gap != nullptr && gap->variant == kGapOfRank;
-  for (int t = 0; t < shape_.tokens && !shared_.cancelled(); ++t) neutralizeRow(layer, t, all);
+  const int end = fault(FaultKind::padRowGarbage, layer) == nullptr ? shape_.tokens : shape_.batchTokens;
+  for (int t = 0; t < end && !shared_.cancelled(); ++t) neutralizeRow(layer, t, all);
   int64_t rows = 0;
   for (int t = 0; t < shape_.tokens; ++t) rows += config_.rowStats || visible_[t] == 0 ? 1 : 0;
   const int64_t rowBytes = static_cast<int64_t>(config_.heads) * (shape_.valueDim * shape_.valueBytes + 4);
@@ -213,7 +215,7 @@ void Rank::neutralize(int layer) {
 }
 
 void Rank::neutralizeRow(int layer, int token, bool all) {
-  if (config_.rowStats) noteRow(layer, token);
+  if (config_.rowStats && token < shape_.batchTokens) noteRow(layer, token);
   if (visible_[token] > 0 && !all) return;
   const int64_t n = static_cast<int64_t>(config_.heads) * shape_.valueDim;
   std::memset(out_ + token * n * shape_.valueBytes, 0, static_cast<size_t>(n * shape_.valueBytes));

@@ -83,6 +83,7 @@ class Rank {
   void combineRow(int request, int row, int splits);
   bool hasCounter(int64_t row) const;
   void writeEmpty(int64_t row);
+  void spoilPadding();
   void writeLse(int64_t row, float top, float total);
   void neutralize(int layer);
   /** `all`: also where there are keys. */

@@ -94,6 +94,15 @@ void Rank::writeLse(int64_t row, float top, float total) {
   kernel_.putLse(row, static_cast<float>(config_.base2 ? base2 : base2 * kLn2));
 }
 
+/** What a kernel that stops at the batch leaves behind it. */
+void Rank::spoilPadding() {
+  for (int64_t row = int64_t{shape_.batchTokens} * config_.heads;
+       row < int64_t{shape_.tokens} * config_.heads; ++row) {
+    fillRow(kernel_.out(row), shared_.bf16(), std::numeric_limits<float>::quiet_NaN(), shape_.valueDim);
+    kernel_.putLse(row, kStaleLse);
+  }
+}
+
 void Rank::writeEmpty(int64_t row) {
   constexpr float inf = std::numeric_limits<float>::infinity();
   constexpr float notANumber = std::numeric_limits<float>::quiet_NaN();

@@ -209,6 +209,8 @@ Config readConfig(const Napi::Value& value) {
   c.processes = read.flag("processes");
   c.cuda = readCuda(read.text("device"));
   c.graph = read.flag("graph");
+  c.padRequests = read.small("padRequests");
+  c.padLength = read.small("padLength");
   c.restOfLayerBytes = read.integer("restOfLayerBytes");
   c.restOfLayerFlops = read.integer("restOfLayerFlops");
   c.rowStats = read.flag("rowStats");

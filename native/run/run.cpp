@@ -134,7 +134,7 @@ int64_t Run::changedPages(int step) const {
   const Config& c = state_.config;
   int64_t changed = 0;
   for (int r = 0; r < state_.shape.requests; ++r) {
-    const int64_t columns = layout::columns(contextAt(c, r, step) + c.qLen, c.ranks, c.pageSize);
+    const int64_t columns = layout::columns(lengthAt(c, r, step), c.ranks, c.pageSize);
     const int64_t known = recorded_[r] < 0 ? 0 : layout::column(recorded_[r], c.ranks, c.pageSize);
     changed += std::max<int64_t>(columns - known, 0);
   }
@@ -163,7 +163,7 @@ void Run::beginFrame(int step, bool traced) {
   frame.kernels = traced && RunState::contains(state_.config.kernelSteps, step);
   for (int r = 0; r < state_.shape.requests; ++r) {
     frame.before[r] = contextAt(state_.config, r, step);
-    frame.after[r] = frame.before[r] + state_.config.qLen;
+    frame.after[r] = lengthAt(state_.config, r, step);
   }
   takePages();
   for (auto& trace : state_.traces) trace->beginStep();

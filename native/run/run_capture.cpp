@@ -77,11 +77,11 @@ Capture Run::captureReference(int layer) {
       makeTensor("out", DumpType::f64, {T, state_.config.heads, state_.shape.valueDim}));
   capture.tensors.push_back(makeTensor("lse", DumpType::f64, {T, state_.config.heads}));
   const int done = checker_->reference(layer, capture.tensors[0], capture.tensors[1]);
-  if (done < T)
+  if (done < state_.shape.batchTokens)
     capture.leftOut = "reference: rows from " + std::to_string(done) + " on are NaN, " +
                       std::to_string(done) + " of " + std::to_string(T) +
                       " rows were computed within the limit of 2e11 multiply-adds";
-  if (done < T) captureIncomplete(layer, -1, static_cast<double>(T), done);
+  if (done < state_.shape.batchTokens) captureIncomplete(layer, -1, static_cast<double>(T), done);
   return capture;
 }
 

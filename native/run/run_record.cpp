@@ -62,12 +62,12 @@ void Run::recordEmptyRanks(int64_t now) {
   const Config& c = state_.config;
   for (int r = 0; r < c.ranks; ++r) {
     Sighting empty;
-    for (int i = 0; i < state_.shape.requests; ++i)
+    for (int i = 0; i < batchRequests(c); ++i)
       empty.note(layout::localLength(state_.frame.after[i], r, c.ranks, c.interleave) == 0 ? 1 : 0, -1, i,
                  -1);
     if (empty.count > 0 && empty.count != emptySeen_[r])
       event({state_.frame.step, -1, r, empty.request, now, EventKind::emptyRank, -1,
-             static_cast<double>(empty.count), static_cast<double>(state_.shape.requests)});
+             static_cast<double>(empty.count), static_cast<double>(batchRequests(c))});
     emptySeen_[r] = empty.count;
   }
 }
@@ -108,8 +108,9 @@ void Run::recordStep(const CheckResult& check, const StepTimes& times) {
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   const bool checked = check.checked > 0;
   steps_.push(StepRow{state_.frame.step, times.start, times.wall, times.once, times.device, times.untraced,
-                      state_.shape.requests * state_.config.acceptedPerStep, checked ? check.maxAbs : none,
-                      checked ? check.maxRel : none, check.checked, times.replayed, times.kernels.on});
+                      batchRequests(state_.config) * state_.config.acceptedPerStep,
+                      checked ? check.maxAbs : none, checked ? check.maxRel : none, check.checked,
+                      times.replayed, times.kernels.on});
 }
 
 void Run::stall(int64_t waitedNs) {

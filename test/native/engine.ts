@@ -64,6 +64,8 @@ export const smallConfig = (over: Partial<EngineConfig> = {}): EngineConfig => (
   processes: false,
   device: 'cpu',
   graph: false,
+  padRequests: 0,
+  padLength: 0,
   restOfLayerBytes: 0,
   restOfLayerFlops: 0,
   rowStats: true,
