@@ -12,7 +12,14 @@ export const causalEndAligned: Fault = {
   injection: injection({
     point: 'attn.bound',
     scope: 'step',
-    params: z.strictObject({ rows: z.enum(ROWS).default('hides') }),
+    params: z.strictObject({
+      rows: z
+        .enum(ROWS)
+        .default('hides')
+        .describe(
+          'hides: row q of n sees all but the last n-1-q local keys; shows: every row sees all of them',
+        ),
+    }),
     needs: [SEVERAL_RANKS, SEVERAL_TOKENS, DENSE],
     engine: ({ rows }) => variant(ROWS, rows),
   }),

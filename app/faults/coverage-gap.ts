@@ -13,8 +13,11 @@ export const coverageGap: Fault = {
     point: 'metadata.lengths',
     scope: 'step',
     params: z.strictObject({
-      lost: z.enum(LOST).default('tokens'),
-      tokens: z.int().min(1).max(1024).default(1),
+      lost: z
+        .enum(LOST)
+        .default('tokens')
+        .describe('tokens: the newest of each rank; rank: all rows are taken for empty'),
+      tokens: z.int().min(1).max(1024).default(1).describe('how many tokens'),
     }),
     needs: [{ ...DENSE, holds: (config, { lost }) => lost === 'rank' || DENSE.holds(config, lost) }],
     engine: ({ lost, tokens }) => ({ variant: LOST.indexOf(lost), amount: tokens }),

@@ -17,8 +17,16 @@ export const interleaveMismatch: Fault = {
     point: 'metadata.lengths',
     scope: 'run',
     params: z.strictObject({
-      of: z.enum(OF).default('lengths'),
-      interleave: z.int().min(1).max(1024).optional(),
+      of: z
+        .enum(OF)
+        .default('lengths')
+        .describe('what follows the other interleave: lengths and bounds, or the written cache'),
+      interleave: z
+        .int()
+        .min(1)
+        .max(1024)
+        .optional()
+        .describe('the other interleave; the page where the run has 1, else 1'),
     }),
     needs: [
       SEVERAL_RANKS,

@@ -12,7 +12,12 @@ export const lengthViewsSwapped: Fault = {
   injection: injection({
     point: 'metadata.lengths',
     scope: 'step',
-    params: z.strictObject({ given: z.enum(GIVEN).default('global') }),
+    params: z.strictObject({
+      given: z
+        .enum(GIVEN)
+        .default('global')
+        .describe('global: that of the request for that of the rank; local: the reverse'),
+    }),
     needs: [SEVERAL_RANKS, DENSE],
     engine: ({ given }) => variant(GIVEN, given),
   }),

@@ -13,7 +13,7 @@ export const staleGraphMetadata: Fault = {
   injection: injection({
     point: 'graph.refresh',
     scope: 'step',
-    params: z.strictObject({ stale: z.enum(STALE).default('both') }),
+    params: z.strictObject({ stale: z.enum(STALE).default('both').describe('what is not refreshed') }),
     needs: [
       GRAPH_BATCH,
       { ...DENSE, holds: (config, { stale }) => stale === 'pages' || DENSE.holds(config, stale) },

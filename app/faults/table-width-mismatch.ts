@@ -13,7 +13,14 @@ export const tableWidthMismatch: Fault = {
   injection: injection({
     point: 'metadata.pageTable',
     scope: 'step',
-    params: z.strictObject({ rows: z.enum(ROWS).default('narrow') }),
+    params: z.strictObject({
+      rows: z
+        .enum(ROWS)
+        .default('narrow')
+        .describe(
+          'narrow: the buffer is divided by the dcp size once more; stretched: its reader multiplies by it',
+        ),
+    }),
     needs: [SEVERAL_RANKS],
     engine: ({ rows }) => variant(ROWS, rows),
   }),

@@ -12,7 +12,12 @@ export const topkSentinelOwned: Fault = {
     'The -1 that stands for no token passes the test of ownership on the last rank and is taken for a key.',
   injection: injection({
     point: 'topk.localize',
-    params: z.strictObject({ sentinel: z.enum(SENTINEL).default('indexed') }),
+    params: z.strictObject({
+      sentinel: z
+        .enum(SENTINEL)
+        .default('indexed')
+        .describe('indexed: it is attended to; counted: it only counts as a key'),
+    }),
     needs: [SEVERAL_RANKS, SPARSE],
     engine: ({ sentinel }) => variant(SENTINEL, sentinel),
   }),

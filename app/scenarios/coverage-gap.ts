@@ -5,9 +5,9 @@ export const coverageGap: Scenario = {
   title: 'The newest token is counted by nobody',
   fault: 'coverage-gap',
   explanation:
-    'The local lengths are those of before the step: each rank leaves its newest token out. They sum ' +
-    'to less than the request has. Since every shard is only a little short, the outputs are only a ' +
-    'little wrong.',
+    'Every local length is one too short, so the newest token of each rank is seen by nobody, and the ' +
+    'lengths sum to less than the request has. Where contexts are long and balanced the outputs are ' +
+    'only a little wrong.',
   source: 'sgl-project/sglang#33926',
   config: { serving: { backend: 'sglang-trtllm-mla' } },
   faults: [{ fault: 'coverage-gap' }],

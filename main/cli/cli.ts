@@ -13,6 +13,8 @@ import { CliFailure, EXIT, type ExitCode, messageOf } from './failure.ts'
 import { type LayoutOptions, layoutCommand } from './layout-command.ts'
 import { QUERY_ROWS, queryCommand } from './query-command.ts'
 import { type RunOptions, runCommand } from './run-command.ts'
+import { scenarioCommand } from './scenario-command.ts'
+import { scenariosCommand } from './scenarios-command.ts'
 import { type SweepOptions, sweepCommand } from './sweep-command.ts'
 import { printable } from './text-table.ts'
 
@@ -70,16 +72,25 @@ const program = (finish: (code: ExitCode) => void): Command => {
       '--preset <name>',
       `preset below the configuration: ${PRESET_NAMES.join(', ')} (tiny when no configuration is given)`,
     )
+    .option(
+      '--scenario <name>',
+      'a known failure instead: run broken and fixed (`dcpscope scenarios` lists them)',
+    )
     .option('--device <device>', 'auto, cpu or cuda; in place of engine.device')
     .option('--ranks <how>', 'threads or processes; in place of engine.ranks')
     .option('--out <dir>', 'bundle folder, new or empty (default: one in the runs folder of the user)')
     .option('--json', 'print one JSON document and nothing else')
     .addHelpText('after', RUN_HELP)
-    .action(async (config: string | undefined, options: RunOptions) => {
-      const { exitCode, stdout } = await runCommand(__dirname, config, options)
-      if (stdout !== '') print(stdout)
-      finish(exitCode)
-    })
+    .action(
+      async (config: string | undefined, { scenario, ...options }: RunOptions & { scenario?: string }) => {
+        const { exitCode, stdout } =
+          scenario === undefined
+            ? await runCommand(__dirname, config, options)
+            : await scenarioCommand(__dirname, config, { scenario, ...options })
+        if (stdout !== '') print(stdout)
+        finish(exitCode)
+      },
+    )
 
   root
     .command('sweep')
@@ -175,6 +186,15 @@ const program = (finish: (code: ExitCode) => void): Command => {
     })
 
   root
+    .command('scenarios')
+    .description('List the library of known failures, which run --scenario reproduces.')
+    .option('--json', 'print one JSON document and nothing else')
+    .addHelpText('after', SCENARIOS_HELP)
+    .action(({ json }: { json?: boolean }) => {
+      print(scenariosCommand(json === true))
+    })
+
+  root
     .command('diagnose')
     .description('Name the cause of a bad output from dump files, folders or bundles.')
     .argument('<path...>', 'files, folders or bundles')
@@ -213,6 +233,10 @@ Examples:
   dcpscope run                          the tiny preset
   dcpscope run --preset deepseek-v2-lite --out /tmp/lite.dcp
   echo '{"parallel":{"dcpSize":2}}' | dcpscope run - --json
+  dcpscope run --scenario coverage-gap --out DIR
+
+With --scenario a known failure runs broken into DIR/broken.dcp and fixed into DIR/fixed.dcp, and --json prints
+{"broken":{...},"fixed":{...}}.
 
 With --ranks processes every rank is a process: started here, or by torchrun, srun or mpirun, when this command runs once
 for each rank, the first one writes the bundle, and MASTER_ADDR and MASTER_PORT say where it listens.
@@ -261,6 +285,10 @@ Examples:
 
 What tensors are not there is not checked, and said. The exit code is 0 when all that could be checked is healthy, and 1 when
 a fault was found or nothing decides.`
+
+const SCENARIOS_HELP = `
+Example:
+  dcpscope run --scenario lse-base-mismatch --out DIR      DIR/broken.dcp and DIR/fixed.dcp`
 
 const RECORDER_HELP = `
 Example:

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { EngineCommand, EngineEvent } from '../../app/protocol/engine.ts'
+import type { RunConfig } from '../../app/run/config.ts'
 import type { Manifest } from '../../app/trace/manifest.ts'
 import { runLabel } from '../process/runs-folder.ts'
 import { type BundleFolder, chooseBundle } from './bundle-folder.ts'
@@ -22,6 +23,13 @@ export interface CommandResult {
   readonly stdout: string
 }
 
+/** What a run says at its end: for one that is part of more, and for a person. */
+export interface RunReport {
+  readonly exitCode: ExitCode
+  readonly document: object
+  readonly text: string
+}
+
 type Start = Extract<EngineCommand, { type: 'start' }>
 type Ended = Pick<Extract<EngineEvent, { type: 'ended' }>, 'status' | 'error' | 'code'>
 
@@ -35,7 +43,20 @@ export const runCommand = async (
   const config = await readConfig({ file, preset, device, ranks })
   const seat = config.engine.ranks === 'processes' ? ownSeat(config) : undefined
   if (seat !== undefined && seat.rank > 0) return joinRun(distDir, seat, config)
-  const bundle = chooseBundle(options.out, runLabel(config))
+  const report = await runInto(distDir, chooseBundle(options.out, runLabel(config)), config, seat)
+  return {
+    exitCode: report.exitCode,
+    stdout: options.json === true ? JSON.stringify(report.document) : report.text,
+  }
+}
+
+/** Runs a configuration that nothing keeps from running into a bundle. */
+export const runInto = async (
+  distDir: string,
+  bundle: BundleFolder,
+  config: RunConfig,
+  seat?: Start['seat'],
+): Promise<RunReport> => {
   const store = await openStore()
   // Before the engine's process is there, or a signal that comes while it is made would end this one alone.
   const signals = watchSignals()
@@ -50,7 +71,7 @@ export const runCommand = async (
       await store.close()
     })
     // Only now nothing writes to the bundle any more.
-    return result(ended, store.manifestOf(bundle.path), bundle, options.json === true)
+    return report(ended, store.manifestOf(bundle.path), bundle)
   } finally {
     signals.release()
   }
@@ -93,12 +114,7 @@ const drive = async (
 }
 
 /** Answer of a run that ended. `manifest` is undefined when no bundle was begun. */
-const result = (
-  ended: Ended,
-  manifest: Manifest | undefined,
-  bundle: BundleFolder,
-  json: boolean,
-): CommandResult => {
+const report = (ended: Ended, manifest: Manifest | undefined, bundle: BundleFolder): RunReport => {
   if (ended.status !== 'complete' && ended.status !== 'stopped') throw failed(ended, manifest, bundle)
   if (manifest === undefined && ended.status === 'stopped')
     throw new CliFailure(EXIT.interrupted, 'the run was stopped before it began; nothing was written')
@@ -110,15 +126,14 @@ const result = (
     )
   return {
     exitCode: ended.status === 'stopped' ? EXIT.interrupted : summary.check.ok ? EXIT.fine : EXIT.no,
-    stdout: json
-      ? JSON.stringify({
-          bundle: bundle.path,
-          ...summary,
-          emulated: manifest?.emulated,
-          timeSliced: manifest?.timeSliced,
-          kernelNote: manifest?.kernelNote,
-        })
-      : summaryText(`${bundle.name} (${ended.status})`, bundle.path, summary, manifest),
+    document: {
+      bundle: bundle.path,
+      ...summary,
+      emulated: manifest?.emulated,
+      timeSliced: manifest?.timeSliced,
+      kernelNote: manifest?.kernelNote,
+    },
+    text: summaryText(`${bundle.name} (${ended.status})`, bundle.path, summary, manifest),
   }
 }
 

@@ -123,11 +123,12 @@ describe('dcpscope --help', () => {
         'query',
         'dump',
         'dump-info',
+        'scenarios',
         'recorder',
         'doctor',
       ]),
     )
-    expect(stdout).not.toMatch(/^ {2}(scenarios|diagnose|import|export|agent) /m)
+    expect(stdout).not.toMatch(/^ {2}(diagnose|import|export|agent) /m)
     expect(stdout).toMatch(/130 +ended by Ctrl-C/)
   })
 

@@ -20,7 +20,7 @@ const bounds = ({ minimum, exclusiveMinimum, maximum, multipleOf }: z.core.JSONS
     .join(' ')
 
 /** What a field takes, in a few words. */
-const takes = (schema: z.core.JSONSchema.JSONSchema): string => {
+export const takes = (schema: z.core.JSONSchema.JSONSchema): string => {
   if (schema.anyOf !== undefined) return schema.anyOf.map((branch) => takes(partsOf(branch))).join(', or ')
   if (schema.const !== undefined) return `\`${schema.const}\``
   if (schema.enum !== undefined) return schema.enum.map((value) => `\`${value}\``).join(' ')
