@@ -124,11 +124,12 @@ describe('dcpscope --help', () => {
         'dump',
         'dump-info',
         'scenarios',
+        'diagnose',
         'recorder',
         'doctor',
       ]),
     )
-    expect(stdout).not.toMatch(/^ {2}(diagnose|import|export|agent) /m)
+    expect(stdout).not.toMatch(/^ {2}(import|export|agent) /m)
     expect(stdout).toMatch(/130 +ended by Ctrl-C/)
   })
 
