@@ -1,5 +1,5 @@
 import type { RunConfig } from '../run/config.ts'
-import { kernelHeads } from '../run/heads.ts'
+import { kernelHeads } from '../run/shape.ts'
 import { profileNamed } from './index.ts'
 import type { LseLayout, Semantics } from './profile.ts'
 

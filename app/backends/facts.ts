@@ -1,6 +1,6 @@
 import type { RunConfig } from '../run/config.ts'
 import { contextLens } from '../run/engine-config.ts'
-import { kernelHeads } from '../run/heads.ts'
+import { kernelHeads } from '../run/shape.ts'
 import type { Arch, KvType, Profile, Transport } from './profile.ts'
 
 /** What guards look at of a configuration; lengths in tokens. */

@@ -7,15 +7,6 @@ const SOURCE = 'docs/config.md'
 /** Our own kernels: whatever they can do. The guards are what they cannot. */
 const guards: readonly Guard[] = [
   {
-    rule: 'heads',
-    verdict: 'refused',
-    path: 'model.kvHeads',
-    applies: ({ grouped }) => grouped,
-    reason: 'the engine has no grouped-query attention yet',
-    source: SOURCE,
-    instead: 'leave model.kvHeads and model.headDim out',
-  },
-  {
     rule: 'non-causal',
     verdict: 'refused',
     path: 'serving.causal',
@@ -70,7 +61,7 @@ export const native: Profile = {
   sources: ['docs/architecture.md', SOURCE],
   kernels: [],
   semantics: {
-    attention: 'mla',
+    attention: 'any',
     lse: { base: 'e', verified: true, dtype: 'fp32', layout: '[T,H]' },
     emptyRow: 'neutral',
     neutralisedBy: 'step',

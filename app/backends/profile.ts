@@ -53,7 +53,7 @@ export interface MergeSemantics {
 
 /** What a back-end's kernel and merge do; the native engine executes it. */
 export interface Semantics {
-  readonly attention: 'mla' | 'gqa' | 'sparse mla'
+  readonly attention: 'mla' | 'gqa' | 'sparse mla' | 'any'
   readonly lse: LseSemantics
   readonly emptyRow: EmptyRow
   /** What makes rows without keys neutral: the kernel, a step between kernel and merge, or the merge. */

@@ -76,12 +76,14 @@ export const SEMANTIC_ROWS: readonly SemanticRow[] = [
   {
     id: 'attention',
     title: 'Attention',
-    short: ({ semantics }) => ({ mla: 'MLA', gqa: 'GQA', 'sparse mla': 'DSA' })[semantics.attention],
+    short: ({ semantics }) =>
+      ({ mla: 'MLA', gqa: 'GQA', 'sparse mla': 'DSA', any: 'any' })[semantics.attention],
     long: ({ semantics }) =>
       ({
         mla: 'MLA: one latent KV vector for all heads',
         gqa: 'grouped-query attention',
         'sparse mla': 'MLA over the keys that an indexer chose (DSA)',
+        any: 'MLA, dense or over the keys that an indexer chose, and grouped-query or multi-head attention',
       })[semantics.attention],
   },
   {

@@ -143,3 +143,8 @@ export const SPARSE: Need<unknown> = {
   holds: ({ workload }) => workload.topk !== undefined,
   rule: 'must be given',
 }
+export const MLA: Need<unknown> = {
+  path: 'model.kvHeads',
+  holds: ({ model }) => model.kvHeads === undefined,
+  rule: 'must be left out',
+}

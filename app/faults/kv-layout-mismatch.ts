@@ -1,4 +1,4 @@
-import { type Fault, injection, NO_PARAMS, PLAIN } from './fault.ts'
+import { type Fault, injection, MLA, NO_PARAMS, PLAIN } from './fault.ts'
 
 /** The kernel of the named ranks reads a pool of rows of 576 bytes (fp8) as one of 656 (fp8_ds_mla), or the reverse. */
 export const kvLayoutMismatch: Fault = {
@@ -10,6 +10,7 @@ export const kvLayoutMismatch: Fault = {
     point: 'attn.rowBytes',
     params: NO_PARAMS,
     needs: [
+      MLA,
       {
         path: 'cache.kvDtype',
         holds: ({ cache }) => cache.kvDtype === 'fp8' || cache.kvDtype === 'fp8_ds_mla',

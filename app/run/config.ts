@@ -48,17 +48,21 @@ const model = z.strictObject({
     'Measured layers',
     'Layers really computed; they stand for all layers and what is derived says scaled. Default: all.',
   ),
-  kvHeads: field(count(1, 1024).optional(), 'KV heads', 'Key-value heads of grouped-query attention.'),
+  kvHeads: field(
+    count(1, 1024).optional(),
+    'KV heads',
+    'Key-value heads of grouped-query or multi-head attention; without them the model has MLA.',
+  ),
   headDim: field(
-    count(16, 1024).optional(),
+    count(16, 512).multipleOf(16).optional(),
     'Head width',
-    'Head width of grouped-query attention.',
+    'Width of keys and values where there are KV heads, in place of latent and rope width.',
     'values',
   ),
   softmaxScale: field(
     z.number().positive().max(1000).optional(),
     'Softmax scale',
-    'Factor on scores before the softmax. Default: 1 / sqrt(latent + rope width).',
+    'Factor on scores before the softmax. Default: 1 / sqrt(width of a key).',
   ),
 })
 

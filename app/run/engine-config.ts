@@ -1,9 +1,9 @@
 import { profileNamed } from '../backends/index.ts'
 import { type EngineFault, engineFaults } from '../faults/engine.ts'
 import type { RunConfig } from './config.ts'
-import { kernelHeads } from './heads.ts'
 import type { ConfigIssue } from './parse.ts'
 import { restOfLayer } from './rest-of-layer.ts'
+import { kernelHeads, kernelKvHeads, keyWidth } from './shape.ts'
 
 /** What computes a run. */
 export type Device = 'cpu' | 'cuda'
@@ -19,6 +19,9 @@ export interface EngineConfig {
   readonly heads: number
   readonly kvLoraRank: number
   readonly ropeDim: number
+  /** KV heads that a rank keeps, and their width; 0: MLA. */
+  readonly kvHeads: number
+  readonly headDim: number
   /** Layers that are computed. */
   readonly layers: number
   readonly softmaxScale: number
@@ -75,7 +78,7 @@ export interface EngineConfig {
 }
 
 export const defaultSoftmaxScale = (config: RunConfig): number =>
-  config.model.softmaxScale ?? 1 / Math.sqrt(config.model.kvLoraRank + config.model.ropeDim)
+  config.model.softmaxScale ?? 1 / Math.sqrt(keyWidth(config))
 
 export const measuredLayers = (config: RunConfig): number =>
   config.model.measuredLayers ?? config.model.layers
@@ -83,16 +86,17 @@ export const measuredLayers = (config: RunConfig): number =>
 export const acceptedPerStep = (config: RunConfig): number =>
   config.workload.acceptedPerStep ?? config.workload.qLen
 
-/** Bytes of one cached token and layer: latent and rope part of a key; fp8_ds_mla keeps scales and a bf16 rope. */
-export const tokenBytes = ({ cache, model }: RunConfig): number => {
-  const { kvLoraRank, ropeDim } = model
-  switch (cache.kvDtype) {
+/** Bytes of one cached token and layer on its rank: a key of MLA (fp8_ds_mla keeps scales and a bf16 rope), or key and value of each KV head. */
+export const tokenBytes = (config: RunConfig): number => {
+  const { kvLoraRank, ropeDim } = config.model
+  const values = keyWidth(config) * Math.max(2 * kernelKvHeads(config), 1)
+  switch (config.cache.kvDtype) {
     case 'fp32':
-      return 4 * (kvLoraRank + ropeDim)
+      return 4 * values
     case 'bf16':
-      return 2 * (kvLoraRank + ropeDim)
+      return 2 * values
     case 'fp8':
-      return kvLoraRank + ropeDim
+      return values
     case 'fp8_ds_mla':
       return kvLoraRank + 4 * Math.ceil(kvLoraRank / 128) + 2 * ropeDim
   }
@@ -145,7 +149,7 @@ export const checkTolerance = (config: RunConfig): number =>
 
 /** What only the CPU computes of a configuration, as issues of one that asks for a GPU. */
 export const cpuOnly = (config: RunConfig): readonly ConfigIssue[] => {
-  const { cache, engine, workload, faults } = config
+  const { model, cache, engine, workload, faults } = config
   const issues: ConfigIssue[] = []
   const refuse = (is: boolean, path: string, message: string): void => {
     if (is) issues.push({ path, message })
@@ -155,6 +159,7 @@ export const cpuOnly = (config: RunConfig): readonly ConfigIssue[] => {
   refuse(cache.kvDtype === 'fp32', 'cache.kvDtype', 'fp32 is not supported on a GPU; use bf16')
   refuse(engine.graphBatch, 'engine.graphBatch', 'is for the CPU only; use engine.graph')
   refuse(faults.length > 0, 'engine.device', 'faults are injected on the CPU only; use cpu or auto')
+  only(model.kvHeads !== undefined, 'model.kvHeads', 'KV heads are attended to')
   only(keepsLseInBf16(config), 'engine.lseType', 'the lse is kept in bf16')
   // With one query token a request [B,H,q] is [T,H].
   const rows = engine.lseLayout === '[T,H]' || (engine.lseLayout === '[B,H,q]' && workload.qLen === 1)
@@ -172,6 +177,8 @@ export const engineConfig = (config: RunConfig, device: Device = deviceOf(config
     heads: kernelHeads(config),
     kvLoraRank: model.kvLoraRank,
     ropeDim: model.ropeDim,
+    kvHeads: kernelKvHeads(config),
+    headDim: model.headDim ?? 0,
     layers: measuredLayers(config),
     softmaxScale: defaultSoftmaxScale(config),
     interleave: parallel.interleave,

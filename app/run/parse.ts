@@ -11,8 +11,8 @@ import {
   type RunConfigInput,
   runConfigSchema,
 } from './config.ts'
-import { kernelHeads } from './heads.ts'
 import { PRESETS, presetNamed } from './presets.ts'
+import { kernelHeads } from './shape.ts'
 
 /** One violated rule: `path` in the configuration (`parallel.dcpSize`), and what must hold. */
 export interface ConfigIssue {
@@ -143,6 +143,27 @@ export const merged = (base: unknown, over: unknown): unknown => {
 
 const MODEL_PRESETS = PRESETS.filter(({ weights }) => weights !== undefined).map(({ name }) => name)
 
+/** Rules of grouped-query attention. */
+const kvHeadRules = (config: RunConfig): ConfigIssue[] => {
+  const { model, parallel } = config
+  const { kvHeads, headDim } = model
+  if (kvHeads === undefined)
+    return headDim === undefined
+      ? []
+      : [{ path: 'model.headDim', message: 'goes with model.kvHeads, MLA has none' }]
+  const share = (kvHeads * parallel.dcpSize) / parallel.tpSize
+  const rules: [holds: boolean, path: string, message: string][] = [
+    [headDim !== undefined, 'model.headDim', 'must be given with model.kvHeads'],
+    [model.heads % kvHeads === 0, 'model.kvHeads', `must divide heads (${model.heads}), got ${kvHeads}`],
+    [
+      Number.isInteger(share) || Number.isInteger(1 / share),
+      'model.kvHeads',
+      `kvHeads * dcpSize / tpSize must be a whole number or 1 by one, got ${share}`,
+    ],
+  ]
+  return rules.flatMap(([holds, path, message]) => (holds ? [] : [{ path, message }]))
+}
+
 /** Rules between fields; the same list serves form, command line and engine. */
 export const configRules = (config: RunConfig): ConfigIssue[] => {
   const { model, parallel, cache, workload, engine, serving, capture } = config
@@ -176,6 +197,7 @@ export const configRules = (config: RunConfig): ConfigIssue[] => {
       'model.heads',
       `heads * dcpSize / tpSize must be at most ${MAX_HEADS}, got ${kernelHeads(config)}`,
     )
+  issues.push(...kvHeadRules(config))
   rule(
     engine.paddedHeads === 0 || engine.paddedHeads >= kernelHeads(config),
     'engine.paddedHeads',
@@ -199,9 +221,11 @@ export const configRules = (config: RunConfig): ConfigIssue[] => {
   )
   rule(
     engine.restOfLayer !== 'model' ||
-      (model.preset !== undefined && presetNamed(model.preset).weights !== undefined),
+      (model.preset !== undefined &&
+        presetNamed(model.preset).weights !== undefined &&
+        model.kvHeads === undefined),
     'engine.restOfLayer',
-    `model needs model.preset to be ${MODEL_PRESETS.join(' or ')}`,
+    `model needs model.preset to be ${MODEL_PRESETS.join(' or ')}, and no model.kvHeads`,
   )
   rule(
     (model.measuredLayers ?? 1) <= model.layers,

@@ -1,6 +1,6 @@
 import type { RunConfig } from './config.ts'
-import { kernelHeads } from './heads.ts'
 import { type LayerWeights, presetNamed } from './presets.ts'
+import { kernelHeads } from './shape.ts'
 
 /** Work of one rank on one layer besides attention itself. */
 export interface RestOfLayer {

@@ -14,14 +14,15 @@ import type { ConfigIssue } from './parse.ts'
  * taken for one that can be used.
  */
 export const engineIssues = (config: RunConfig, cuda?: CudaInfo): ConfigIssue[] => {
-  const { model, workload, serving, faults } = config
+  const { model, cache, workload, serving, faults } = config
   const issues: ConfigIssue[] = []
   const refuse = (given: boolean, path: string, what: string, instead?: string): void => {
     const message = `${what} is not supported by this version's engine`
     if (given) issues.push({ path, message: instead === undefined ? message : `${message}; ${instead}` })
   }
-  refuse(model.kvHeads !== undefined, 'model.kvHeads', 'grouped-query attention')
-  refuse(model.headDim !== undefined, 'model.headDim', 'grouped-query attention')
+  const grouped = model.kvHeads !== undefined
+  refuse(grouped && cache.kvDtype === 'fp8_ds_mla', 'cache.kvDtype', 'fp8_ds_mla with KV heads')
+  refuse(grouped && workload.topk !== undefined, 'workload.topk', 'sparse attention with KV heads')
   issues.push(...deviceIssues(config, cuda))
   const { framework, kernels } = profileNamed(serving.backend)
   for (const { path, what, instead } of engineGaps(config)) refuse(true, path, what, instead)

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { RunConfig } from '../run/config.ts'
 import { acceptedPerStep, tokenBytes } from '../run/engine-config.ts'
-import { kernelHeads } from '../run/heads.ts'
 import { restOfLayer } from '../run/rest-of-layer.ts'
+import { kernelHeads, keyWidth, valueWidth } from '../run/shape.ts'
 import { STAGE_FAMILY } from '../trace/stages.ts'
 import { type CollectiveTime, collectiveTime } from './collectives.ts'
 import type { Collective, CollectiveTiming } from './config.ts'
@@ -98,13 +98,13 @@ const cachedTokens = (run: RunConfig): number => {
 
 /** Bytes that one rank moves in one layer's stage (of a step, for metadata), attention and the rest of the layer apart. */
 export const stageBytes = (stage: MeteredStage, run: RunConfig): number => {
-  const { parallel, model, cache, workload } = run
+  const { parallel, cache, workload } = run
   const ranks = parallel.dcpSize
   const rows = requestsOf(run) * workload.qLen
   const values = rows * kernelHeads(run)
   const valueBytes = cache.kvDtype === 'fp32' ? 4 : 2
   const wireBytes = parallel.wireDtype === 'fp32' ? 4 : valueBytes
-  const partial = values * (model.kvLoraRank * wireBytes + 4)
+  const partial = values * (valueWidth(run) * wireBytes + 4)
   const others = (ranks - 1) / ranks
   switch (stage) {
     case 'metadata':
@@ -112,7 +112,7 @@ export const stageBytes = (stage: MeteredStage, run: RunConfig): number => {
     case 'layer_metadata':
       return rows * (workload.topk ?? 0) * 8
     case 'q_all_gather':
-      return values * (model.kvLoraRank + model.ropeDim) * valueBytes * others
+      return values * keyWidth(run) * valueBytes * others
     case 'kv_append':
       return (rows * tokenBytes(run)) / ranks
     case 'neutralize':
@@ -120,9 +120,9 @@ export const stageBytes = (stage: MeteredStage, run: RunConfig): number => {
     case 'lse_all_gather':
       return values * 4 * (ranks - 1)
     case 'lse_correct':
-      return values * model.kvLoraRank * valueBytes
+      return values * valueWidth(run) * valueBytes
     case 'out_reduce_scatter':
-      return values * model.kvLoraRank * wireBytes * others
+      return values * valueWidth(run) * wireBytes * others
     case 'out_all_to_all':
       return partial * others
     case 'merge':
@@ -140,12 +140,12 @@ export interface Work {
 
 /** Attention of one rank on one layer: keys are shared by the query tokens of a request, unless each chooses its own. */
 export const attentionWork = (run: RunConfig): Work => {
-  const { model, workload, parallel } = run
+  const { workload, parallel } = run
   const cached = cachedTokens(run) / parallel.dcpSize
   const chosen = ((workload.topk ?? Number.POSITIVE_INFINITY) * requestsOf(run)) / parallel.dcpSize
   const keys = Math.min(cached, chosen) * workload.qLen
   const read = workload.topk === undefined ? cached : keys
-  const width = 2 * model.kvLoraRank + model.ropeDim
+  const width = keyWidth(run) + valueWidth(run)
   return { bytes: read * tokenBytes(run), flops: 2 * kernelHeads(run) * width * keys }
 }
 

@@ -6,7 +6,7 @@ import { faultsAt } from '../../app/faults/engine.ts'
 import { MESSAGE_BYTES } from '../../app/protocol/engine.ts'
 import type { RunConfig } from '../../app/run/config.ts'
 import { acceptedPerStep, contextLens, defaultSoftmaxScale, graphBatch } from '../../app/run/engine-config.ts'
-import { kernelHeads } from '../../app/run/heads.ts'
+import { kernelHeads, kernelKvHeads } from '../../app/run/shape.ts'
 import { VERSION } from '../process/version.ts'
 import type { NativeCapture } from './addon.ts'
 import type { CreditedMessage } from './outbox.ts'
@@ -51,8 +51,9 @@ export const captureMetadata = (config: RunConfig, capture: NativeCapture): Reco
     interleave: parallel.interleave,
     page_size: cache.pageSize,
     num_heads: kernelHeads(config),
-    kv_lora_rank: model.kvLoraRank,
-    rope_dim: model.ropeDim,
+    ...(model.kvHeads === undefined
+      ? { kv_lora_rank: model.kvLoraRank, rope_dim: model.ropeDim }
+      : { num_kv_heads: kernelKvHeads(config), head_dim: model.headDim }),
     q_len: workload.qLen,
     softmax_scale: defaultSoftmaxScale(config),
     lse_base: mergeBase(config, capture),

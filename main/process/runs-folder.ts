@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import type { RunConfig } from '../../app/run/config.ts'
+import { keyWidth } from '../../app/run/shape.ts'
 
 /** Folder in which runs are kept when no other is named: the user's data folder of the platform. */
 export const runsFolder = (
@@ -26,9 +27,12 @@ const dataFolder = (
   return join(home, '.local', 'share')
 }
 
-/** Short name of what is run: the preset, else the shape (`mla-16x576-4l`: heads x key width, layers). */
-export const runLabel = ({ model }: RunConfig): string =>
-  model.preset ?? `mla-${model.heads}x${model.kvLoraRank + model.ropeDim}-${model.layers}l`
+/** Short name of what is run: the preset, else the shape (`mla-16x576-4l`: heads x key width, layers; `gqa-32.8x128-4l`: heads and KV heads). */
+export const runLabel = (config: RunConfig): string => {
+  const { preset, heads, kvHeads, layers } = config.model
+  const kind = kvHeads === undefined ? `mla-${heads}` : `gqa-${heads}.${kvHeads}`
+  return preset ?? `${kind}x${keyWidth(config)}-${layers}l`
+}
 
 const two = (n: number): string => String(n).padStart(2, '0')
 

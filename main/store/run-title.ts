@@ -1,5 +1,6 @@
 import type { RunConfig } from '../../app/run/config.ts'
 import { contextLens } from '../../app/run/engine-config.ts'
+import { keyWidth } from '../../app/run/shape.ts'
 import type { SweepConfig } from '../../app/sweep/config.ts'
 import type { Manifest } from '../../app/trace/manifest.ts'
 
@@ -21,8 +22,12 @@ const sweepTitle = ({ base, mode, dcp, context, concurrency }: SweepConfig): str
   ].join(', ')
 }
 
-const modelName = ({ model }: RunConfig): string =>
-  model.preset ?? `${model.heads} heads x ${model.kvLoraRank + model.ropeDim}`
+/** `16 heads x 576`, `32 heads x 128, 8 KV heads`. */
+const modelName = (config: RunConfig): string => {
+  const { preset, heads, kvHeads } = config.model
+  const name = preset ?? `${heads} heads x ${keyWidth(config)}`
+  return kvHeads === undefined ? name : `${name}, ${kvHeads} KV ${kvHeads === 1 ? 'head' : 'heads'}`
+}
 
 /** `tiny, DCP 4, fp8, top-k 64, ag_rs, 4 requests of 1 to 1000 tokens`; bf16 and dense go without saying. */
 export const runTitle = (config: RunConfig): string => {

@@ -52,12 +52,29 @@ void validateShape(const Config& c) {
   multiple(c.kvLoraRank, 16, "kvLoraRank");
   range(c.ropeDim, 0, 256, "ropeDim");
   multiple(c.ropeDim, 16, "ropeDim");
+  range(c.kvHeads, 0, c.heads, "kvHeads");
+  if (c.kvHeads > 0) {
+    rule(c.heads % c.kvHeads == 0, "kvHeads", "must divide heads, got " + std::to_string(c.kvHeads));
+    range(c.headDim, 16, 512, "headDim");
+    multiple(c.headDim, 16, "headDim");
+    rule(c.kvType != KvType::fp8DsMla, "kvDtype", "fp8_ds_mla keeps no KV heads");
+  }
   range(c.layers, 1, 512, "layers");
   rule(std::isfinite(c.softmaxScale) && c.softmaxScale > 0 && c.softmaxScale <= 1000, "softmaxScale",
        "must be above 0 and at most 1000");
   range(c.pageSize, 1, 1024, "pageSize");
   range(c.interleave, 1, 1024, "interleave");
   rule(c.pageSize % c.interleave == 0, "interleave", "must divide pageSize");
+}
+
+/** What GPUs do not compute. */
+void validateDevice(const Config& c) {
+  if (!c.cuda) return;
+  rule(c.kvHeads == 0, "kvHeads", "are attended to on the CPU only");
+  rule(!c.lseBf16, "lseType", "must be fp32 on a GPU");
+  const bool rows = c.lseLayout == LseLayout::tokens || (c.lseLayout == LseLayout::requests && c.qLen == 1);
+  rule(rows, "lseLayout", "must be [T,H] on a GPU");
+  rule(c.paddedHeads <= c.heads, "paddedHeads", "must be 0 on a GPU");
 }
 
 void validateWork(const Config& c) {
@@ -113,6 +130,7 @@ void validatePools(const Config& c) {
 void validate(const Config& config) {
   validateShape(config);
   validateWork(config);
+  validateDevice(config);
   validateFaults(config);
   validatePools(config);
 }
@@ -132,14 +150,16 @@ Shape::Shape(const Config& c)
     : requests(static_cast<int>(c.contextLens.size())),
       tokens(requests * c.qLen),
       batchTokens(batchRequests(c) * c.qLen),
-      keyDim(c.kvLoraRank + c.ropeDim),
-      valueDim(c.kvLoraRank),
+      keyDim(keyDimOf(c)),
+      valueDim(valueDimOf(c)),
       headsPerRank(c.heads / c.ranks),
       kernelHeads(c.paddedHeads == 0 ? c.heads : c.paddedHeads),
       rowsPerRequest(c.qLen * c.heads),
       valueBytes(c.kvType == KvType::fp32 ? 4 : 2),
       wireBytes(c.wireFp32 ? 4 : valueBytes),
-      cacheRowBytes(cacheRowBytesOf(c.kvType, keyDim)),
+      cacheRowBytes(cacheRowBytesOf(c.kvType, keyDim) * std::max(2 * c.kvHeads, 1)),
+      cacheParts(std::max(2 * c.kvHeads, 1)),
+      groupHeads(c.heads / std::max(c.kvHeads, 1)),
       cellBegin(c.contextLens.size() + 1, 0),
       columns(0),
       pagesNeeded(0),

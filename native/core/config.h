@@ -25,8 +25,12 @@ constexpr int kCheckAll = -2;
 struct Config {
   int ranks = 1;
   int heads = 1;
+  /** Of MLA, whose key is one for all heads. */
   int kvLoraRank = 512;
   int ropeDim = 64;
+  /** KV heads of grouped-query attention that the rank keeps, and their width; 0: MLA. */
+  int kvHeads = 0;
+  int headDim = 0;
   int layers = 1;
   double softmaxScale = 1;
   int interleave = 1;
@@ -80,6 +84,10 @@ struct Config {
   std::vector<Fault> faults;
 };
 
+/** Values of a key, and of a partial. */
+inline int keyDimOf(const Config& c) { return c.kvHeads > 0 ? c.headDim : c.kvLoraRank + c.ropeDim; }
+inline int valueDimOf(const Config& c) { return c.kvHeads > 0 ? c.headDim : c.kvLoraRank; }
+
 /** Throws ERR_CONFIG that names the field and the rule. */
 void validate(const Config& config);
 
@@ -91,8 +99,8 @@ struct Shape {
   /** Query tokens of a step: requests * qLen; and those of them that do not only pad the batch. */
   int tokens;
   int batchTokens;
-  int keyDim;    // D = kvLoraRank + ropeDim
-  int valueDim;  // V = kvLoraRank
+  int keyDim;    // D
+  int valueDim;  // V
   int headsPerRank;
   /** Heads that a kernel computes, with padding. */
   int kernelHeads;
@@ -103,6 +111,10 @@ struct Shape {
   int wireBytes;
   /** Bytes of one token in a pool. */
   int cacheRowBytes;
+  /** Rows that it is made of, as generate.h says: MLA one key, else a key and a value of each KV head. */
+  int cacheParts;
+  /** Query heads that share a key. */
+  int groupHeads;
   /** Where each request's cells begin in a page table without gaps; [requests + 1]. */
   std::vector<int64_t> cellBegin;
   /** Columns of the longest request at the end of the run. */
@@ -112,6 +124,7 @@ struct Shape {
   int64_t poolPages;
 
   int64_t poolBytes(const Config& c) const { return poolPages * c.pageSize * cacheRowBytes; }
+  int partBytes() const { return cacheRowBytes / cacheParts; }
   int64_t cells() const { return cellBegin.back(); }
 };
 

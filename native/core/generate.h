@@ -67,6 +67,17 @@ static inline DCPSCOPE_HD RowSpec keyRow(const Source& source, int64_t position)
   return spec;
 }
 
+/**
+ * Row `part` of what a cache keeps of a token: with MLA (`kvHeads` 0) its key, else the keys of all KV heads
+ * and behind them their values, in which no needle shows.
+ */
+static inline DCPSCOPE_HD RowSpec cachedRow(const Source& source, int64_t position, int part, int kvHeads) {
+  RowSpec spec = keyRow(source, position);
+  if (part > 0) spec.hash = mix64(spec.hash + static_cast<uint64_t>(part));
+  if (kvHeads > 0 && part >= kvHeads) spec.amplitude = 0;
+  return spec;
+}
+
 static inline DCPSCOPE_HD RowSpec queryRow(const Source& source, int64_t position, int head) {
   const uint64_t where = (static_cast<uint64_t>(position) << 8) | static_cast<uint64_t>(head);
   return RowSpec{mix64(source.queries ^ where), source.direction,

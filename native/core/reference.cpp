@@ -42,9 +42,9 @@ void queryDouble(const ReferenceTask& task, const RowSpec& spec, float* row, dou
   widenBf16(half, task.keyDim, out);
 }
 
-/** A key row as the cache keeps it, as doubles. */
-void keyDouble(const ReferenceTask& task, int64_t position, float* row, double* out) {
-  const RowSpec spec = keyRow(task.source, position);
+/** A row of a token as the cache keeps it, as doubles. */
+void cachedDouble(const ReferenceTask& task, int64_t position, int part, float* row, double* out) {
+  const RowSpec spec = cachedRow(task.source, position, part, task.kvHeads);
   if (task.kvType == KvType::fp32 || task.kvType == KvType::bf16) return queryDouble(task, spec, row, out);
   auto* half = reinterpret_cast<uint16_t*>(row);
   task.generate->bf16(spec, task.keyDim, half);
@@ -64,36 +64,70 @@ int nextKeys(const ReferenceTask& task, int64_t& at, int64_t* positions) {
   return keys;
 }
 
-void attend(const ReferenceTask& task, double* scratch, ReferencePartial& out) {
-  const int D = task.keyDim;
+/** Working memory of one call. */
+struct Scratch {
+  Scratch(double* from, int keyDim)
+      : stride(spreadStride<double>(keyDim)),
+        q(from),
+        tile(q + kReferenceHeads * stride),
+        scores(tile + kReferenceTile * stride),
+        row(reinterpret_cast<float*>(scores + kReferenceHeads * kReferenceTile)) {}
+
+  int stride;
+  double* q;
+  double* tile;
+  double* scores;
+  float* row;
+};
+
+/** Row `part` of some tokens, and rows of zeros behind them. */
+void fillTile(const ReferenceTask& task, const int64_t* positions, int keys, int padded, int part,
+              const Scratch& to) {
+  for (int k = 0; k < keys; ++k) cachedDouble(task, positions[k], part, to.row, to.tile + k * to.stride);
+  for (int i = keys * to.stride; i < padded * to.stride; ++i) to.tile[i] = 0;
+}
+
+/** The task's heads first .. first + count - 1, which share KV head `kvHead`. */
+void attendHeads(const ReferenceTask& task, int first, int count, int kvHead, const Scratch& scratch,
+                 ReferencePartial& out) {
   const int V = task.valueDim;
-  double* q = scratch;
-  const int stride = spreadStride<double>(D);
-  double* tile = q + kReferenceHeads * stride;
-  double* scores = tile + kReferenceTile * stride;
-  auto* row = reinterpret_cast<float*>(scores + kReferenceHeads * kReferenceTile);
-  for (int h = 0; h < task.heads; ++h) {
-    const int head = task.firstHead + h * task.headStride;
-    queryDouble(task, queryRow(task.source, task.queryPosition, head), row, q + h * stride);
-    out.top[h] = kNegInf;
-    out.total[h] = 0;
-  }
-  for (int i = 0; i < task.heads * V; ++i) out.acc[i] = 0;
+  const int stride = scratch.stride;
+  double* acc = out.acc + static_cast<int64_t>(first) * V;
   int64_t positions[kReferenceTile];
   int64_t at = task.keyBegin;
   for (int keys = nextKeys(task, at, positions); keys > 0; keys = nextKeys(task, at, positions)) {
     if (__atomic_load_n(task.cancel, __ATOMIC_RELAXED) != 0) return;
     const int padded = (keys + kLanes - 1) / kLanes * kLanes;
-    for (int k = 0; k < keys; ++k) keyDouble(task, positions[k], row, tile + k * stride);
-    for (int i = keys * stride; i < padded * stride; ++i) tile[i] = 0;
-    dotTile<vd, double>({q, task.heads, tile, padded, stride, D}, scores, kReferenceTile);
-    for (int h = 0; h < task.heads; ++h) {
-      const double factor =
-          softmaxRow(scores + h * kReferenceTile, keys, padded, task.scale2, out.top[h], out.total[h]);
+    fillTile(task, positions, keys, padded, kvHead, scratch);
+    dotTile<vd, double>({scratch.q + first * stride, count, scratch.tile, padded, stride, task.keyDim},
+                        scratch.scores, kReferenceTile);
+    for (int h = 0; h < count; ++h) {
+      const double factor = softmaxRow(scratch.scores + h * kReferenceTile, keys, padded, task.scale2,
+                                       out.top[first + h], out.total[first + h]);
       if (factor != 1.0)
-        for (int v = 0; v < V; v += kHalf) store(out.acc + h * V + v, load<vd>(out.acc + h * V + v) * factor);
+        for (int v = 0; v < V; v += kHalf) store(acc + h * V + v, load<vd>(acc + h * V + v) * factor);
     }
-    accumulateTile<vd, double>({scores, task.heads, kReferenceTile, tile, padded, stride, out.acc, V});
+    if (task.kvHeads > 0) fillTile(task, positions, keys, padded, task.kvHeads + kvHead, scratch);
+    accumulateTile<vd, double>({scratch.scores, count, kReferenceTile, scratch.tile, padded, stride, acc, V});
+  }
+}
+
+void attend(const ReferenceTask& task, double* memory, ReferencePartial& out) {
+  const Scratch scratch(memory, task.keyDim);
+  const auto headAt = [&](int h) { return task.firstHead + h * task.headStride; };
+  for (int h = 0; h < task.heads; ++h) {
+    queryDouble(task, queryRow(task.source, task.queryPosition, headAt(h)), scratch.row,
+                scratch.q + h * scratch.stride);
+    out.top[h] = kNegInf;
+    out.total[h] = 0;
+  }
+  for (int i = 0; i < task.heads * task.valueDim; ++i) out.acc[i] = 0;
+  for (int first = 0; first < task.heads;) {
+    const int kvHead = headAt(first) / task.groupHeads;
+    int end = first + 1;
+    while (end < task.heads && headAt(end) / task.groupHeads == kvHead) ++end;
+    attendHeads(task, first, end - first, kvHead, scratch, out);
+    first = end;
   }
 }
 

@@ -29,6 +29,9 @@ struct ReferenceTask {
   int heads;
   int keyDim;
   int valueDim;
+  /** KV heads, 0 with MLA, and query heads that share one. */
+  int kvHeads;
+  int groupHeads;
   /** softmax scale * log2(e). */
   double scale2;
   /** Sparse: the keys that the token chose; null: dense. */

@@ -7,7 +7,7 @@ namespace dcpscope {
 /** What keys and queries of one layer of one request are made of. */
 inline Source sourceOf(const Config& c, int layer, int request) {
   return makeSource(c.seed, layer, request, c.needles, c.contextLens[static_cast<size_t>(request)],
-                    c.kvLoraRank + c.ropeDim, c.softmaxScale);
+                    keyDimOf(c), c.softmaxScale);
 }
 
 }  // namespace dcpscope

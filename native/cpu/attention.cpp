@@ -37,7 +37,7 @@ class Walk {
     else
       run(tile);
     tile.padded = (tile.keys + kLanes - 1) / kLanes * kLanes;
-    tile.whole = task_.slots == nullptr && tile.padded == tile.keys &&
+    tile.whole = task_.valueAt == 0 && task_.slots == nullptr && tile.padded == tile.keys &&
                  tile.begin % task_.pageSize + tile.keys <= task_.pageSize;
     return tile.keys > 0;
   }
@@ -63,10 +63,10 @@ class Walk {
   int64_t at_;
 };
 
-/** The first n values of each key as floats, rows `stride` apart. */
+/** The first n values behind byte `at` of each key as floats, rows `stride` apart. */
 template <class Rows>
-inline void widenTile(const Tile& tile, int n, int stride, float* to) {
-  for (int k = 0; k < tile.keys; ++k) Rows::widen(tile.rows[k], n, to + k * stride);
+inline void widenTile(const Tile& tile, int at, int n, int stride, float* to) {
+  for (int k = 0; k < tile.keys; ++k) Rows::widen(tile.rows[k] + at, n, to + k * stride);
   for (int i = tile.keys * stride; i < tile.padded * stride; i += kLanes) store(to + i, vf{});
 }
 
@@ -140,7 +140,11 @@ class WideTiles {
     values_ = rows(tile);
     dotTile<vf, float>({q_, task_.rows, values_, tile.padded, stride_, task_.keyDim}, scores, kTile);
   }
-  const float* values(const Tile&) const { return values_; }
+  const float* values(const Tile& tile) {
+    // Scores are done, so that values may take the place of the keys.
+    if (task_.valueAt > 0) widenTile<Rows>(tile, task_.valueAt, task_.valueDim, stride_, copy_);
+    return values_;
+  }
   int stride() const { return stride_; }
 
  private:
@@ -149,7 +153,7 @@ class WideTiles {
   const float* rows(const Tile& tile) {
     if (kInPlace && tile.whole && stride_ == task_.keyDim)
       return reinterpret_cast<const float*>(tile.rows[0]);
-    widenTile<Rows>(tile, task_.keyDim, stride_, copy_);
+    widenTile<Rows>(tile, 0, task_.keyDim, stride_, copy_);
     return copy_;
   }
 
@@ -176,7 +180,7 @@ class Bf16Tiles {
                 kTile);
   }
   const float* values(const Tile& tile) {
-    widenTile<Bf16Rows>(tile, task_.valueDim, stride_, tile_);
+    widenTile<Bf16Rows>(tile, task_.valueAt, task_.valueDim, stride_, tile_);
     return tile_;
   }
   int stride() const { return stride_; }

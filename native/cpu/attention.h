@@ -12,11 +12,14 @@ struct AttentionTask {
   int rows;
   /** Visible local keys of each row; [rows]. Not used when sparse. */
   const int32_t* bounds;
-  /** The rank's pool, [pages][pageSize] rows of rowBytes bytes, and the request's pages by column. */
+  /** The first key of the rank's pool, [pages][pageSize] rows of rowBytes bytes, and the request's pages by
+   * column. */
   const unsigned char* pool;
   int rowBytes;
   const int32_t* pages;
   int pageSize;
+  /** Bytes from a key to its value, which has a row of its own; 0: the value is the first part of the key. */
+  int valueAt;
   /** Sparse: slots in the pool of the keys that all rows see, -1 for none; null: dense. */
   const int32_t* slots;
   int keyDim;

@@ -90,7 +90,9 @@ double Checker::unitCost(int token) const {
   const double heads = static_cast<double>(state_.config.heads) / groups_;
   const bool quantised = state_.config.kvType == KvType::fp8 || state_.config.kvType == KvType::fp8DsMla;
   const double value = kGenerateCost + (quantised ? kQuantiseCost : 0);
-  const double perKey = value * s.keyDim + kDoubleCost * heads * (s.keyDim + s.valueDim);
+  // A unit has heads of all KV heads, unless it has fewer heads than there are of these.
+  const double rows = s.cacheParts > 1 ? std::min<double>(s.cacheParts, 2 * heads) : 1;
+  const double perKey = value * rows * s.keyDim + kDoubleCost * heads * (s.keyDim + s.valueDim);
   return static_cast<double>(keys(token)) * perKey + kGenerateCost * heads * s.keyDim;
 }
 
@@ -199,6 +201,8 @@ void Checker::computePart(int64_t item, const Unit* units, int thread) {
   task.heads = headsIn(unit.group);
   task.keyDim = state_.shape.keyDim;
   task.valueDim = state_.shape.valueDim;
+  task.kvHeads = c.kvHeads;
+  task.groupHeads = state_.shape.groupHeads;
   task.scale2 = c.softmaxScale * kLog2E;
   const TopkRow chosen = topkRow(c.seed, unit.layer, request, task.queryPosition, visible(unit.token),
                                  std::max(c.topk, 1), task.source);

@@ -9,7 +9,7 @@ Inputs::Inputs(const Config& config, const Shape& shape, HeadRange heads, unsign
       shape_(shape),
       heads_(heads),
       queryBytes_(static_cast<int64_t>(shape.tokens) * heads.count * shape.keyDim * shape.valueBytes),
-      keyBytes_(static_cast<int64_t>(shape.tokens) * shape.keyDim * shape.valueBytes),
+      keyBytes_(static_cast<int64_t>(shape.tokens) * shape.cacheParts * shape.keyDim * shape.valueBytes),
       topkValues_(static_cast<int64_t>(shape.tokens) * config.topk),
       queries_(queries == nullptr ? config.layers * queryBytes_ : 0),
       queriesAt_(queries == nullptr ? queries_.data() : queries),
@@ -27,8 +27,10 @@ void Inputs::make(Pool& pool, const int64_t* contexts) {
 void Inputs::makeToken(int layer, int token, int64_t position) {
   const Source source = sourceOf(config_, layer, token / config_.qLen);
   const int64_t row = static_cast<int64_t>(shape_.keyDim) * shape_.valueBytes;
-  generateRow(config_, keyRow(source, position), shape_.keyDim,
-              keys_.data() + layer * keyBytes_ + token * row);
+  unsigned char* keys = keys_.data() + layer * keyBytes_ + token * shape_.cacheParts * row;
+  for (int part = 0; part < shape_.cacheParts; ++part)
+    generateRow(config_, cachedRow(source, position, part, config_.kvHeads), shape_.keyDim,
+                keys + part * row);
   unsigned char* query = queriesAt_ + layer * queryBytes_ + static_cast<int64_t>(token) * heads_.count * row;
   for (int h = 0; h < heads_.count; ++h)
     generateRow(config_, queryRow(source, position, heads_.first + h), shape_.keyDim, query + h * row);
@@ -42,7 +44,7 @@ void Inputs::makeToken(int layer, int token, int64_t position) {
 }
 
 int64_t Inputs::bytes(const Config& config, const Shape& shape, HeadRange heads) {
-  const int64_t values = static_cast<int64_t>(heads.count + 1) * shape.keyDim;
+  const int64_t values = static_cast<int64_t>(heads.count + shape.cacheParts) * shape.keyDim;
   return static_cast<int64_t>(config.layers) * shape.tokens *
          (values * shape.valueBytes + static_cast<int64_t>(config.topk) * 4);
 }

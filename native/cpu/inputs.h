@@ -18,8 +18,9 @@ struct HeadRange {
 
 /**
  * What a serving engine's projections would hand to attention in one step: queries [layers][T][H][D], the new
- * tokens' keys [layers][T][D], both fp32 for a fp32 cache and else bf16, and what its indexer would: the keys
- * that each query token attends to, [layers][T][topk]. Made before the step's clock starts.
+ * tokens' keys [layers][T][parts][D] as generate.h makes them, both fp32 for a fp32 cache and else bf16, and
+ * what its indexer would: the keys that each query token attends to, [layers][T][topk]. Made before the
+ * step's clock starts.
  */
 class Inputs {
  public:

@@ -19,7 +19,7 @@ constexpr int kLeastSplitKeys = 1024;
 struct AttentionPlan {
   explicit AttentionPlan(const Config& config, const Shape& shape)
       : topk(config.topk),
-        rowsPerGroup(config.topk > 0 ? config.heads : shape.rowsPerRequest),
+        rowsPerGroup(config.topk > 0 || config.kvHeads > 1 ? shape.groupHeads : shape.rowsPerRequest),
         blocksPerGroup((rowsPerGroup + kUnitRows - 1) / kUnitRows),
         rowBlocks(shape.rowsPerRequest / rowsPerGroup * blocksPerGroup),
         maxSplits(std::clamp((kUnitsWanted + shape.requests * rowBlocks - 1) / (shape.requests * rowBlocks),
@@ -57,7 +57,8 @@ struct AttentionPlan {
 
   /** 0: dense. */
   int topk;
-  /** Query rows that attend to the same keys: those of a request, or of one query token when sparse. */
+  /** Query rows that attend to the same keys and lie together: those of a request, or of one query token when
+   * sparse; of several KV heads, those of one. */
   int rowsPerGroup;
   int blocksPerGroup;
   /** Blocks of query rows of one request. */

@@ -55,7 +55,9 @@ void Rank::attendUnit(int layer, int64_t unit, ThreadScratch& scratch) {
   task.q = queries_ + row * shape_.keyDim * shape_.valueBytes;
   task.rows = count;
   task.bounds = metadata_.bounds(row);
-  task.pool = pool(layer);
+  const int head = firstRow % config_.heads;
+  task.pool = pool(layer) + head / shape_.groupHeads * shape_.partBytes();
+  task.valueAt = config_.kvHeads * shape_.partBytes();
   task.rowBytes = fault(FaultKind::kvLayoutMismatch, layer) == nullptr ? shape_.cacheRowBytes
                                                                        : otherRowBytes(shape_.cacheRowBytes);
   task.pages = metadata_.pages(request);

@@ -20,8 +20,11 @@ void Rank::fill(int layer, int request, int64_t first, int64_t last) {
   for (int64_t l = layout::localLength(first, rank_, c, I); l < end; ++l) {
     const int64_t position = layout::globalIndex(l, rank_, c, I);
     const int64_t slot = layout::slot(pages[l / config_.pageSize], l, config_.pageSize);
-    generateRow(config_, keyRow(source, position), shape_.keyDim, key);
-    storeKey(config_, shape_.keyDim, key, pool(layer) + slot * shape_.cacheRowBytes);
+    for (int part = 0; part < shape_.cacheParts; ++part) {
+      generateRow(config_, cachedRow(source, position, part, config_.kvHeads), shape_.keyDim, key);
+      storeKey(config_, shape_.keyDim, key,
+               pool(layer) + slot * shape_.cacheRowBytes + part * shape_.partBytes());
+    }
   }
 }
 
@@ -32,8 +35,9 @@ void Rank::append(int layer) {
   const Block<int64_t>& slots = metadata_.slots();
   for (int t = 0; t < shape_.tokens; ++t) {
     if (slots[t] < 0) continue;
-    storeKey(config_, shape_.keyDim, shared_.inputs.keys(layer) + t * row,
-             pool(layer) + slots[t] * shape_.cacheRowBytes);
+    for (int part = 0; part < shape_.cacheParts; ++part)
+      storeKey(config_, shape_.keyDim, shared_.inputs.keys(layer) + (t * shape_.cacheParts + part) * row,
+               pool(layer) + slots[t] * shape_.cacheRowBytes + part * shape_.partBytes());
     bytes += shape_.cacheRowBytes;
   }
   span(layer, Stage::kvAppend, begun, {bytes, 0});

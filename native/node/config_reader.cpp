@@ -181,6 +181,8 @@ Config readConfig(const Napi::Value& value) {
   c.heads = read.small("heads");
   c.kvLoraRank = read.small("kvLoraRank");
   c.ropeDim = read.small("ropeDim");
+  c.kvHeads = read.small("kvHeads");
+  c.headDim = read.small("headDim");
   c.layers = read.small("layers");
   c.softmaxScale = read.number("softmaxScale");
   c.interleave = read.small("interleave");

@@ -86,6 +86,7 @@ class Run {
   std::vector<Capture> finishCaptures();
   void captureFailed();
   void captureIncomplete(int layer, int rank, double wanted, double limit);
+  void captureCache(Capture& capture, std::span<const int32_t> ids);
   void capturePages(Capture& capture);
   Capture captureReference(int layer);
   void stall(int64_t waitedNs);

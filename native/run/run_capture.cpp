@@ -85,6 +85,34 @@ Capture Run::captureReference(int layer) {
   return capture;
 }
 
+/** `kv` as the pool has it, or the keys and the values of all KV heads apart. */
+void Run::captureCache(Capture& capture, std::span<const int32_t> ids) {
+  const Config& c = state_.config;
+  const Shape& s = state_.shape;
+  const DumpType type = dumpTypeOf(c.kvType);
+  const auto pages = static_cast<int64_t>(ids.size());
+  if (c.kvHeads == 0) {
+    capture.tensors.push_back(makeTensor("kv", type, {pages, c.pageSize, s.cacheRowBytes / bytesOf(type)}));
+    group_->copyPages(capture.rank, capture.layer, ids, capture.tensors.back().data.data());
+    return;
+  }
+  Tensor keys = makeTensor("kv_k", type, {pages, c.pageSize, c.kvHeads, c.headDim});
+  Tensor values = makeTensor("kv_v", type, {pages, c.pageSize, c.kvHeads, c.headDim});
+  const int64_t half = s.cacheRowBytes / 2;
+  std::vector<unsigned char> page(static_cast<size_t>(c.pageSize) * static_cast<size_t>(s.cacheRowBytes));
+  for (int64_t i = 0; i < pages * c.pageSize; ++i) {
+    const int64_t row = i % c.pageSize;
+    if (row == 0)
+      group_->copyPages(capture.rank, capture.layer, ids.subspan(static_cast<size_t>(i / c.pageSize), 1),
+                        page.data());
+    const unsigned char* from = page.data() + row * s.cacheRowBytes;
+    std::memcpy(keys.data.data() + i * half, from, static_cast<size_t>(half));
+    std::memcpy(values.data.data() + i * half, from + half, static_cast<size_t>(half));
+  }
+  capture.tensors.push_back(std::move(keys));
+  capture.tensors.push_back(std::move(values));
+}
+
 void Run::capturePages(Capture& capture) {
   const Config& c = state_.config;
   const Shape& s = state_.shape;
@@ -125,9 +153,7 @@ void Run::capturePages(Capture& capture) {
   for (int r = 0; r < s.requests; ++r)
     for (int64_t column = 0; column < state_.pages.columns(r); ++column)
       ids[i++] = state_.pages.row(r)[column];
-  const int width = s.cacheRowBytes / bytesOf(dumpTypeOf(c.kvType));
-  unsigned char* kv = add("kv", dumpTypeOf(c.kvType), {taken, c.pageSize, width});
-  group_->copyPages(capture.rank, capture.layer, {ids, static_cast<size_t>(taken)}, kv);
+  captureCache(capture, {ids, static_cast<size_t>(taken)});
   if (c.kvType != KvType::fp8) return;
   const float scale = kvScale(c);
   std::memcpy(add("kv_scale", DumpType::f32, {1}), &scale, sizeof(scale));

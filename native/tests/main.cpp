@@ -4,6 +4,7 @@
 
 int main() {
   dcpscope::tests::core();
+  dcpscope::tests::configs();
   dcpscope::tests::faults();
   dcpscope::tests::quantising();
   dcpscope::tests::sparse();

@@ -7,6 +7,7 @@ namespace dcpscope::tests {
 constexpr uint64_t kGeneratedDigest = 0x2e4b14292b90ea5aULL;
 
 void core();
+void configs();
 void faults();
 void quantising();
 void sparse();

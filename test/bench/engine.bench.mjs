@@ -18,6 +18,8 @@ const base = {
   heads: 16,
   kvLoraRank: VALUE_WIDTH,
   ropeDim: KEY_WIDTH - VALUE_WIDTH,
+  kvHeads: 0,
+  headDim: 0,
   layers: 1,
   softmaxScale: 1 / Math.sqrt(KEY_WIDTH),
   interleave: 1,

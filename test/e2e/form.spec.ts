@@ -110,7 +110,8 @@ test('the main process refuses what the form would not let through', async ({ de
       'workload.requests[0].contextLen',
       'must be at most',
     ],
-    [{ model: { headDim: 64 } }, 'model.headDim', 'is not supported'],
+    [{ model: { headDim: 64 } }, 'model.headDim', 'goes with model.kvHeads'],
+    [{ serving: { draft: 'x' } }, 'serving.draft', 'is not supported'],
     [{ modell: {} }, 'modell', 'is not a known key'],
   ] as const) {
     const result = await invoke(page, 'startRun', { config })

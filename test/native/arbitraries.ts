@@ -4,6 +4,12 @@ import { smallConfig } from './engine.ts'
 
 const KV_TYPES = ['fp32', 'bf16', 'fp8', 'fp8_ds_mla'] as const
 
+/** MLA half of the time, else a number of KV heads that divides the heads. */
+const kvHeadsOf = (kvDtype: EngineConfig['kvDtype'], heads: number, drawn: number): number => {
+  const divisors = Array.from({ length: heads }, (_, i) => i + 1).filter((n) => heads % n === 0)
+  return kvDtype === 'fp8_ds_mla' || drawn % 2 === 0 ? 0 : (divisors[(drawn >> 1) % divisors.length] ?? 1)
+}
+
 /** Small runs of any shape; fast-check prints the one that fails, shrunk, and the seed that finds it again. */
 export const configs: fc.Arbitrary<EngineConfig> = fc
   .record({
@@ -18,6 +24,7 @@ export const configs: fc.Arbitrary<EngineConfig> = fc
       minLength: 1,
       maxLength: 3,
     }),
+    kvHeads: fc.nat(),
     topk: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 500 })),
     comm: fc.constantFrom('ag_rs', 'a2a', 'p2p'),
     wireFp32: fc.boolean(),
@@ -33,10 +40,12 @@ export const configs: fc.Arbitrary<EngineConfig> = fc
     allEmpty: fc.constantFrom('zero', 'nan'),
     seed: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
   })
-  .map(({ headsPerRank, cycles, accepted, padding, ...c }) =>
+  .map(({ headsPerRank, cycles, accepted, padding, kvHeads, ...c }) =>
     smallConfig({
       ...c,
       heads: c.ranks * headsPerRank,
+      kvHeads: kvHeadsOf(c.kvDtype, c.ranks * headsPerRank, kvHeads),
+      headDim: 48,
       paddedHeads: padding === 0 ? 0 : c.ranks * headsPerRank + padding,
       pageSize: c.interleave * cycles,
       acceptedPerStep: 1 + (accepted % c.qLen),

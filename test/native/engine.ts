@@ -36,6 +36,8 @@ export const smallConfig = (over: Partial<EngineConfig> = {}): EngineConfig => (
   heads: 4,
   kvLoraRank: 32,
   ropeDim: 16,
+  kvHeads: 0,
+  headDim: 0,
   layers: 2,
   softmaxScale: 0.15,
   interleave: 1,

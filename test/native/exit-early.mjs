@@ -11,6 +11,8 @@ const config = {
   heads: 128,
   kvLoraRank: 512,
   ropeDim: 64,
+  kvHeads: 0,
+  headDim: 0,
   layers: 20,
   softmaxScale: 0.05,
   interleave: 1,

@@ -20,25 +20,47 @@ const dsMlaRow = (row: Uint8Array): Float64Array => {
   return Float64Array.of(...latent, ...decodeValues(row.subarray(528), 'BF16'))
 }
 
-/** Values of the slots of a rank's captured pages, by row of `kv`. */
-const slotsOf = (run: Finished, config: EngineConfig, rank: number): ((slot: number) => Float64Array) => {
+/** Values of the slots of a rank's captured pages, by row of `kv`, or of the keys or values of one KV head. */
+const slotsOf = (
+  run: Finished,
+  config: EngineConfig,
+  rank: number,
+  { of = 'kv', kvHead = 0 }: CacheRows,
+): ((slot: number) => Float64Array) => {
   const capture = captureOf(run, rank)
   if (config.kvDtype === 'fp8_ds_mla') {
     const bytes = new Uint8Array(tensorOf(capture, 'kv').data)
     return (slot) => dsMlaRow(bytes.subarray(slot * 656, (slot + 1) * 656))
   }
-  const width = config.kvLoraRank + config.ropeDim
-  const values = valuesOf(capture, 'kv')
+  const values = valuesOf(capture, of)
+  const [, , heads, head] = tensorOf(capture, of).shape
+  const width = head ?? config.kvLoraRank + config.ropeDim
+  const stride = head === undefined ? width : width * (heads ?? 1)
   const scale = config.kvDtype === 'fp8' ? at(valuesOf(capture, 'kv_scale'), 0) : 1
-  return (slot) => values.subarray(slot * width, (slot + 1) * width).map((value) => value * scale)
+  return (slot) => {
+    const from = slot * stride + kvHead * width
+    return values.subarray(from, from + width).map((value) => value * scale)
+  }
+}
+
+/** Rows of a cache: of MLA one a token, else the keys or values of one KV head. */
+export interface CacheRows {
+  readonly of?: 'kv' | 'kv_k' | 'kv_v'
+  readonly kvHead?: number
 }
 
 /** Keys of a request of `len` tokens by global position, read back from every rank's captured pages. */
-export const keysOf = (run: Finished, config: EngineConfig, request: number, len: number): Float64Array[] => {
+export const keysOf = (
+  run: Finished,
+  config: EngineConfig,
+  request: number,
+  len: number,
+  rows: CacheRows = {},
+): Float64Array[] => {
   const keys: Float64Array[] = []
   for (let rank = 0; rank < config.ranks; rank++) {
     const capture = captureOf(run, rank)
-    const valuesAt = slotsOf(run, config, rank)
+    const valuesAt = slotsOf(run, config, rank, rows)
     const rowOfPage = new Map([...valuesOf(capture, 'page_ids')].map((page, row) => [page, row]))
     const table = valuesOf(capture, 'block_table')
     const columns = table.length / config.contextLens.length
@@ -51,22 +73,23 @@ export const keysOf = (run: Finished, config: EngineConfig, request: number, len
   return keys
 }
 
-/** Softmax attention of one query over some keys; `lse` natural, -Infinity without keys. */
+/** Softmax attention of one query over some keys, whose first part are the values unless these are given; `lse` natural, -Infinity without keys. */
 export const attend = (
   q: Float64Array,
   keys: readonly Float64Array[],
   config: EngineConfig,
+  values: readonly Float64Array[] = keys,
 ): { out: Float64Array; lse: number } => {
   const scores = keys.map(
     (key) => config.softmaxScale * key.reduce((sum, value, d) => sum + value * at(q, d), 0),
   )
   const max = Math.max(...scores)
   const total = scores.reduce((sum, s) => sum + Math.exp(s - max), 0)
-  const out = new Float64Array(config.kvLoraRank)
+  const out = new Float64Array(config.kvHeads > 0 ? config.headDim : config.kvLoraRank)
   scores.forEach((s, k) => {
     const weight = Math.exp(s - max) / total
-    const key = keys[k] ?? []
-    for (let v = 0; v < out.length; v++) out[v] = at(out, v) + weight * at(key, v)
+    const value = values[k] ?? []
+    for (let v = 0; v < out.length; v++) out[v] = at(out, v) + weight * at(value, v)
   })
   return { out, lse: keys.length === 0 ? Number.NEGATIVE_INFINITY : max + Math.log(total) }
 }

@@ -7,7 +7,7 @@ import {
   measuredLayers,
   tokenBytes,
 } from '../../../app/run/engine-config.ts'
-import { kernelHeads } from '../../../app/run/heads.ts'
+import { kernelHeads } from '../../../app/run/shape.ts'
 
 /** What a configuration means in numbers; lengths in tokens, indexed by rank where plural. */
 export interface Derived {

@@ -73,6 +73,8 @@ describe('what the engine computes exactly of a back-end', () => {
     ['vllm-cutlass-mla', {}],
     ['vllm-cutlass-mla', { parallel: { dcpSize: 8 } }],
     ['vllm-triton-mla', {}],
+    ['vllm-flashinfer-gqa', { workload: { qLen: 4 }, parallel: { interleave: 16 } }],
+    ['native', { model: { kvHeads: 8, headDim: 128 } }],
   ])('%s with %j runs', (backend, over) => {
     expect(issues(backend, over)).toEqual([])
   })
@@ -80,7 +82,6 @@ describe('what the engine computes exactly of a back-end', () => {
   it.each([
     ['sglang-tokenspeed-mla', {}, /in a base that nobody has verified/],
     ['vllm-flashmla', { workload: { qLen: 2 } }, /the fallback of vllm-flashmla \(reorder-threshold\)/],
-    ['vllm-flashinfer-gqa', {}, /model\.kvHeads: grouped-query attention/],
     ['trtllm-helix', {}, /deals generated tokens out anew/],
     [
       'vllm-tokenspeed-mla',

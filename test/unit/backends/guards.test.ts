@@ -110,7 +110,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     ['vllm-flashinfer-mla-legacy', { model: { heads: 48 } }, 'fallback'],
     ['vllm-flashinfer-mla-legacy', { model: { heads: 32 } }, null],
     ['sglang-trtllm-mla', { model: { kvHeads: 8, headDim: 128 } }, 'refused'],
-    ['native', { model: { kvHeads: 8, headDim: 128 } }, 'refused'],
+    ['native', { model: { kvHeads: 8, headDim: 128 } }, null],
     ['vllm-flashinfer-gqa', MLA_MODEL, 'refused'],
     // 2 KV heads on 8 TP ranks: 4 copies each.
     ['vllm-flashinfer-gqa', {}, null],

@@ -141,7 +141,7 @@ describe('startRun', () => {
     expect(await refused({ serving: { kernel: 'x' } })).toBe(
       "This configuration cannot run: serving.kernel: a back-end kernel is not supported by this version's engine.",
     )
-    expect(await refused({ serving: { kernel: 'x' }, model: { kvHeads: 2 } })).toMatch(/, and 1 more\.$/)
+    expect(await refused({ serving: { kernel: 'x', draft: 'x' } })).toMatch(/, and 1 more\.$/)
   })
 
   it('says so when the folder of runs cannot be made', async () => {

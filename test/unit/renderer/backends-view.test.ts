@@ -95,7 +95,7 @@ describe('the picked cell', () => {
       lost: expect.stringMatching(/fusion/),
       'our engine': 'computes it with these semantics',
     })
-    expect(rowsFor('decode', 'vllm-triton-mla')['our engine']).toMatch(/^cannot: serving\.backend: /)
+    expect(rowsFor('decode', 'sglang-tokenspeed-mla')['our engine']).toMatch(/^cannot: serving\.backend: /)
   })
 
   test('may be a back-end or a feature as a whole', () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { type RunConfig, runConfigSchema } from '../../../app/run/config.ts'
 import { contextLens, deviceOf, engineConfig } from '../../../app/run/engine-config.ts'
-import { kernelHeads } from '../../../app/run/heads.ts'
 import type { CudaInfo } from '../../../app/run/machine.ts'
 import { issueText, parseRunConfig } from '../../../app/run/parse.ts'
 import { PRESETS } from '../../../app/run/presets.ts'
+import { kernelHeads } from '../../../app/run/shape.ts'
 import { unsupported } from '../../../app/run/support.ts'
 import { GPU } from '../engine/fake-run.ts'
 
@@ -76,7 +76,7 @@ describe('a run configuration', () => {
     ],
     [
       { engine: { restOfLayer: 'model' } },
-      'engine.restOfLayer: model needs model.preset to be deepseek-v2-lite or deepseek-v3 or kimi-k2',
+      'engine.restOfLayer: model needs model.preset to be deepseek-v2-lite or deepseek-v3 or kimi-k2, and no model.kvHeads',
     ],
     [{ engine: { restOfLayer: 'all' } }, 'engine.restOfLayer: must be model or a number, got "all"'],
     [{ engine: { restOfLayer: -1 } }, 'engine.restOfLayer: must be at least 0, got -1'],
@@ -89,6 +89,18 @@ describe('a run configuration', () => {
     [{ faults: [{ fault: 'coverage-gap', ranks: 'x' }] }, 'faults[0].ranks: must be all or a list, got "x"'],
     [{ engine: { kernelTrace: 'all' } }, 'engine.kernelTrace: must be none or last or a list, got "all"'],
     [{ parallel: { dpcSize: 2 } }, 'parallel.dpcSize: is not a known key'],
+    [{ model: { headDim: 64 } }, 'model.headDim: goes with model.kvHeads, MLA has none'],
+    [{ model: { kvHeads: 2 } }, 'model.headDim: must be given with model.kvHeads'],
+    [{ model: { kvHeads: 2, headDim: 72 } }, 'model.headDim: must be a multiple of 16, got 72'],
+    [{ model: { kvHeads: 3, headDim: 64 } }, 'model.kvHeads: must divide heads (16), got 3'],
+    [
+      { model: { heads: 48, kvHeads: 3, headDim: 64 }, parallel: { tpSize: 8, dcpSize: 4 } },
+      'model.kvHeads: kvHeads * dcpSize / tpSize must be a whole number or 1 by one, got 1.5',
+    ],
+    [
+      { engine: { paddedHeads: 8 } },
+      'engine.paddedHeads: must be 0, or at least heads * dcpSize / tpSize (16), got 8',
+    ],
     [{ model: { heads: 256 } }, 'model.heads: heads * dcpSize / tpSize must be at most 128, got 256'],
     [[], 'must be an object'],
     [null, 'must be an object'],
@@ -151,6 +163,9 @@ describe('what the engine cannot do yet', () => {
     [{ engine: { device: 'cpu', graph: true } }, 'engine.graph'],
     [{ engine: { device: 'cpu', kernelTrace: 'last' } }, 'engine.kernelTrace'],
     [{ engine: { device: 'cuda' }, cache: { kvDtype: 'fp32' } }, 'cache.kvDtype'],
+    [{ model: { kvHeads: 2, headDim: 64 }, cache: { kvDtype: 'fp8_ds_mla' } }, 'cache.kvDtype'],
+    [{ model: { kvHeads: 2, headDim: 64 }, workload: { topk: 8 } }, 'workload.topk'],
+    [{ engine: { device: 'cuda' }, model: { kvHeads: 4, headDim: 64 } }, 'model.kvHeads'],
     [{ engine: { device: 'cuda', lseType: 'query' } }, 'engine.lseType'],
     [{ engine: { device: 'cuda', lseLayout: '[H,T]' } }, 'engine.lseLayout'],
     [{ engine: { device: 'cuda', lseLayout: '[B,H,q]' }, workload: { qLen: 2 } }, 'engine.lseLayout'],
