@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { diagnosisSchema } from '../diagnosis/result.ts'
 import { machineSchema, predictionSchema } from '../run/machine.ts'
 import { RUN_STATUSES } from '../trace/manifest.ts'
 
@@ -18,6 +19,7 @@ export const commandResultSchema = z.discriminatedUnion('ok', [
     run: z.string().optional(),
     /** Id of a dump that was opened. */
     dump: z.string().optional(),
+    diagnosis: diagnosisSchema.optional(),
     prediction: predictionSchema.optional(),
   }),
   z.strictObject({
@@ -47,6 +49,8 @@ export const desktopStateSchema = z.strictObject({
   opened: z.strictObject({ seq: z.int(), result: commandResultSchema }).optional(),
   /** Dumps that were opened, the latest first. */
   dumps: z.array(z.strictObject({ id: z.string(), name: z.string() })),
+  /** The diagnosis in progress: of which dump or run, and how much of it is done, 0 to 1. */
+  diagnosis: z.strictObject({ dump: z.string(), share: z.number() }).nullable(),
   runtime: z.strictObject({
     app: z.string(),
     electron: z.string(),
@@ -76,6 +80,12 @@ export const desktopCommands = {
   openDump: { params: z.strictObject({ pick: z.enum(['files', 'folder']) }) },
   /** Takes a dump out of the list; its files stay. */
   forgetDump: { params: z.strictObject({ dump: z.string() }) },
+  /**
+   * Looks for the cause of bad outputs in a dump, or in what a run captured: `diagnosis` of the result, which comes when it is
+   * done. Takes the place of one in progress.
+   */
+  diagnose: { params: z.strictObject({ dump: z.string(), allRows: z.boolean() }) },
+  cancelDiagnosis: { params: z.strictObject({}) },
   /** Shows the bundle in the file manager. */
   revealRun: { params: z.strictObject({ run: z.string() }) },
   setTheme: { params: z.strictObject({ theme: z.enum(['system', 'light', 'dark']) }) },

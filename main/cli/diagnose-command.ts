@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { diagnosisText } from '../../app/diagnosis/text.ts'
 import type { DiagnosisEvent } from '../../app/protocol/diagnosis.ts'
 import { startDiagnosis } from './diagnosis-process.ts'
-import { diagnosisText } from './diagnosis-text.ts'
 import { badInput, CliFailure, EXIT, type ExitCode } from './failure.ts'
 import { liveLine } from './live-line.ts'
 import { watchSignals } from './signals.ts'

@@ -23,10 +23,12 @@ export interface Child<P> {
 
 export const PROCESS_NAMES = ['engine', 'store'] as const
 export type ProcessName = (typeof PROCESS_NAMES)[number]
+/** Also those that come and go with their work. */
+export type ForkName = ProcessName | 'diagnosis'
 
 /** Forks processes and makes channels. */
 export interface Forge<P> {
-  fork(name: ProcessName): Child<P>
+  fork(name: ForkName): Child<P>
   channel(): [P, P]
 }
 
@@ -57,7 +59,7 @@ export const deathOf = (code: number, gone: Gone | undefined): Death => {
 }
 
 /** What happened, as one sentence. */
-export const deathSentence = (name: ProcessName, death: Death): string => {
+export const deathSentence = (name: ForkName, death: Death): string => {
   switch (death.how) {
     case 'exit':
       return `The ${name} process ended unexpectedly (exit code ${death.code}).`

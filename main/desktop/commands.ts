@@ -14,7 +14,16 @@ import { refusal, type Supervisor } from './supervisor.ts'
 export interface CommandServices {
   readonly supervisor: Pick<
     Supervisor<unknown>,
-    'state' | 'startRun' | 'predict' | 'control' | 'restart' | 'open' | 'openDump' | 'forgetDump'
+    | 'state'
+    | 'startRun'
+    | 'predict'
+    | 'control'
+    | 'restart'
+    | 'open'
+    | 'openDump'
+    | 'forgetDump'
+    | 'diagnose'
+    | 'cancelDiagnosis'
   >
   readonly runsFolder: string
   /** Asks the person for a bundle folder; undefined when cancelled. */
@@ -66,6 +75,8 @@ export const desktopHandlers = (services: CommandServices): DesktopHandlers => {
     openBundle: open,
     openDump,
     forgetDump,
+    diagnose,
+    cancelDiagnosis,
     revealRun: reveal,
     setTheme: theme,
   } = desktopCommands
@@ -88,6 +99,14 @@ export const desktopHandlers = (services: CommandServices): DesktopHandlers => {
     ),
     forgetDump: parsing('forgetDump', forgetDump.params, ({ dump }) => {
       supervisor.forgetDump(dump)
+      return { ok: true }
+    }),
+    diagnose: parsing('diagnose', diagnose.params, async ({ dump, allRows }) => {
+      const bundle = await bundles.find(dump)
+      return supervisor.diagnose(dump, bundle === undefined ? undefined : [bundle], allRows)
+    }),
+    cancelDiagnosis: parsing('cancelDiagnosis', cancelDiagnosis.params, () => {
+      supervisor.cancelDiagnosis()
       return { ok: true }
     }),
     revealRun: parsing('revealRun', reveal.params, async ({ run }) => {

@@ -1,8 +1,12 @@
 import { join } from 'node:path'
 import { app, MessageChannelMain, type MessagePortMain, type UtilityProcess, utilityProcess } from 'electron'
-import { type Child, type Death, deathOf, type Forge, type Gone, type ProcessName } from './child.ts'
+import { type Child, type Death, deathOf, type Forge, type ForkName, type Gone } from './child.ts'
 
-const SCRIPTS: Readonly<Record<ProcessName, string>> = { engine: 'engine-host.js', store: 'store-host.js' }
+const SCRIPTS: Readonly<Record<ForkName, string>> = {
+  engine: 'engine-host.js',
+  store: 'store-host.js',
+  diagnosis: 'diagnosis-host.js',
+}
 /** `exit`, `child-process-gone` and the last of stderr come within a few ms of each other, in any order. */
 const SETTLE_MS = 100
 const LAST_WORDS = 500

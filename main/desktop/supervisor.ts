@@ -3,6 +3,7 @@ import { type EngineCommand, type EngineEvent, engineEventSchema } from '../../a
 import { type StoreCommand, type StoreEvent, storeEventSchema } from '../../app/protocol/store.ts'
 import type { RunConfig } from '../../app/run/config.ts'
 import type { Forge, ProcessName } from './child.ts'
+import { createDiagnoser } from './diagnoser.ts'
 import type { OpenedDumps } from './dumps.ts'
 import { type OpenRun, runControl } from './run-control.ts'
 import { supervised } from './supervised.ts'
@@ -35,6 +36,9 @@ export interface Supervisor<P> {
   /** Makes files and folders known to the store as one dump; it reads them when it is asked. */
   openDump(paths: readonly string[]): CommandResult
   forgetDump(id: string): void
+  /** Diagnoses a dump, or `paths` where they are given. */
+  diagnose(dump: string, paths: readonly string[] | undefined, allRows: boolean): Promise<CommandResult>
+  cancelDiagnosis(): void
   /** Tells windows how an opening went that none of them asked for. */
   announce(result: CommandResult): void
   /** Stops a run in progress, waits for its end at most `ms`, then ends both processes. */
@@ -66,6 +70,7 @@ export const createSupervisor = <P>(options: SupervisorOptions<P>): Supervisor<P
 
   const publish = (): void => options.onState(current())
   const runs = runControl(publish)
+  const diagnoser = createDiagnoser(forge, publish, options.complain)
 
   const engine = supervised<EngineCommand, EngineEvent, P>({
     name: 'engine',
@@ -136,6 +141,7 @@ export const createSupervisor = <P>(options: SupervisorOptions<P>): Supervisor<P
     lastRun: runs.last(),
     ...(opened === undefined ? {} : { opened }),
     dumps: options.dumps.list().map(({ id, name }) => ({ id, name })),
+    diagnosis: diagnoser.state(),
     runtime,
     machine,
   })
@@ -224,6 +230,13 @@ export const createSupervisor = <P>(options: SupervisorOptions<P>): Supervisor<P
       options.dumps.forget(id)
       publish()
     },
+    diagnose: async (dump, paths, allRows) => {
+      const all = paths ?? options.dumps.list().find(({ id }) => id === dump)?.paths
+      return all === undefined
+        ? refusal('This dump is not known any more; open it again.')
+        : diagnoser.diagnose(dump, all, allRows)
+    },
+    cancelDiagnosis: diagnoser.cancel,
     announce: (result) => {
       opened = { seq: (opened?.seq ?? 0) + 1, result }
       publish()
@@ -233,6 +246,7 @@ export const createSupervisor = <P>(options: SupervisorOptions<P>): Supervisor<P
         engine.post({ type: 'stop' })
         await Promise.race([runs.idle(), new Promise((resolve) => setTimeout(resolve, ms))])
       }
+      diagnoser.cancel()
       engine.end()
       store.end()
     },

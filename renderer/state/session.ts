@@ -141,6 +141,7 @@ export const useSession = create<Session>((set, get) => {
     showDump: (dump) => {
       if (useDump.getState().dump !== dump) useSelection.getState().clear()
       useDump.getState().show(dump)
+      useDump.getState().look('findings')
       useView.getState().show('postmortem')
     },
     forgetDump: (dump) => {

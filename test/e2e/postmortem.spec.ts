@@ -39,6 +39,7 @@ test('a dropped folder is looked into down to single values', async ({ desk: { a
   await expect(page.getByTestId('pm-source')).toHaveValue(/^dump-/)
   await expect(page.getByTestId('pm-step')).toHaveValue('7')
   await expect(page.getByTestId('pm-layer')).toHaveValue('2')
+  await page.getByTestId('pm-tab-tensors').click()
 
   // The partials are shown first; every number is that of the file.
   for (let rank = 0; rank < DUMP.ranks; rank++) {

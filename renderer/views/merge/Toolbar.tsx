@@ -85,6 +85,7 @@ export const Toolbar = ({ run, captured, capture, row, head }: Props) => {
         onClick={() => {
           select({ step: captured.step, layer: captured.layer })
           useDump.getState().show(null)
+          useDump.getState().look('tensors')
           useView.getState().show('postmortem')
         }}
       >

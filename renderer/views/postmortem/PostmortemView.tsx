@@ -1,35 +1,41 @@
 import '../../controls/controls.css'
 import './postmortem.css'
+import './findings.css'
+import { DUMP_PARTS, type DumpPart, useDump } from '../../state/dump.ts'
 import { Contents } from './Contents.tsx'
+import { Findings } from './Findings.tsx'
 import { NoDump } from './NoDump.tsx'
-import { TABS, type Tab, usePick } from './pick.ts'
 import { Tensors } from './Tensors.tsx'
 import { Toolbar } from './Toolbar.tsx'
 import { type DumpView, useDumpView } from './use-dump-view.ts'
 
-const TAB_WORDS: Readonly<Record<Tab, string>> = { tensors: 'Tensors', contents: 'Files and questions' }
+const PART_WORDS: Readonly<Record<DumpPart, string>> = {
+  findings: 'Findings',
+  tensors: 'Tensors',
+  contents: 'Files and questions',
+}
 
 /** What tensor dumps hold, what they can answer, and what is wrong with them. */
 export const PostmortemView = () => {
   const view = useDumpView()
-  const { tab, change } = usePick()
+  const { part, look } = useDump()
   if (view.source === null) return <NoDump />
   const problems = (view.contents?.problems.length ?? 0) + (view.contents?.moreProblems ?? 0)
   return (
     <section className="pm" aria-label="Post-mortem">
       <Toolbar view={view} />
       <div className="pm-tabs" role="tablist" aria-label="Parts of the dump">
-        {TABS.map((one) => (
+        {DUMP_PARTS.map((one) => (
           <button
             key={one}
             type="button"
             role="tab"
             className="pm-tab"
-            aria-selected={tab === one}
+            aria-selected={part === one}
             data-testid={`pm-tab-${one}`}
-            onClick={() => change({ tab: one })}
+            onClick={() => look(one)}
           >
-            {TAB_WORDS[one]}
+            {PART_WORDS[one]}
             {one === 'contents' && problems > 0 ? (
               <span className="badge badge-warn num">{problems}</span>
             ) : null}
@@ -41,12 +47,12 @@ export const PostmortemView = () => {
           {view.error}
         </p>
       )}
-      <Part tab={tab} view={view} />
+      <Part part={part} view={view} />
     </section>
   )
 }
 
-const Part = ({ tab, view }: { readonly tab: Tab; readonly view: DumpView }) => {
+const Part = ({ part, view }: { readonly part: DumpPart; readonly view: DumpView }) => {
   const { contents, info } = view
   if (contents === null)
     return (
@@ -62,7 +68,7 @@ const Part = ({ tab, view }: { readonly tab: Tab; readonly view: DumpView }) => 
         )}
       </div>
     )
-  if (tab === 'contents') return <Contents contents={contents} group={view.shown?.group ?? null} />
+  if (part === 'contents') return <Contents contents={contents} group={view.shown?.group ?? null} />
   if (contents.groups.length === 0)
     return (
       <div className="empty-state" data-testid="pm-nothing">
@@ -70,11 +76,15 @@ const Part = ({ tab, view }: { readonly tab: Tab; readonly view: DumpView }) => 
         <button
           type="button"
           className="button button-primary"
-          onClick={() => usePick.getState().change({ tab: 'contents' })}
+          onClick={() => useDump.getState().look('contents')}
         >
           Show what is wrong
         </button>
       </div>
     )
-  return <Tensors view={view} />
+  return part === 'findings' && view.source !== null ? (
+    <Findings source={view.source} />
+  ) : (
+    <Tensors view={view} />
+  )
 }

@@ -1,11 +1,7 @@
 import { create } from 'zustand'
 import type { Measure } from '../../../app/dump/survey.ts'
 
-export const TABS = ['tensors', 'contents'] as const
-export type Tab = (typeof TABS)[number]
-
 export interface Pick {
-  readonly tab: Tab
   readonly tensor: string | null
   /** Measure of the map, where the tensor has it. */
   readonly measure: Measure
@@ -25,7 +21,6 @@ interface PickStore extends Pick {
 
 /** What of a dump is looked at, kept while other views are shown. */
 export const usePick = create<PickStore>((set) => ({
-  tab: 'tensors',
   tensor: null,
   measure: 'absmax',
   place: { row: 0, column: 0 },

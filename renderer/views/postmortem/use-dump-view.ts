@@ -1,4 +1,4 @@
-import { useMemo } from 'react'
+import { useEffect, useMemo } from 'react'
 import type { Measure } from '../../../app/dump/survey.ts'
 import type { DumpRank } from '../../../app/protocol/store.ts'
 import { useDump } from '../../state/dump.ts'
@@ -104,5 +104,17 @@ export const useDumpView = (): DumpView => {
       group === null ? null : shownOf(group, { tensor, measure, place }, { request, qIndex, head, rank }),
     [group, tensor, measure, place, request, qIndex, head, rank],
   )
+  useWantedRow(group)
   return { source, info, contents, ref, shown, error: info.error ?? answered.error }
+}
+
+/** Selects the request and query token of a row that somebody wants to see, once the group says which they are. */
+const useWantedRow = (group: DumpGroup | null): void => {
+  const { row, found } = useDump()
+  const select = useSelection((s) => s.select)
+  useEffect(() => {
+    if (row === null || group === null) return
+    select({ request: group.request[row] ?? null, qIndex: group.qIndex[row] ?? null })
+    found()
+  }, [row, group, select, found])
 }

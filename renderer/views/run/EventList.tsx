@@ -1,5 +1,6 @@
 import type { StoreResult } from '../../../app/protocol/store.ts'
 import { formatInt } from '../../drawing/format.ts'
+import { useDump } from '../../state/dump.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useSession } from '../../state/session.ts'
 import { useView } from '../../state/view.ts'
@@ -45,6 +46,8 @@ export const EventList = ({ events }: { readonly events: readonly RunEvent[] }) 
               title="The tensors of this place in Post-mortem"
               onClick={() => {
                 select(event)
+                useDump.getState().show(null)
+                useDump.getState().look('tensors')
                 show('postmortem')
               }}
             >

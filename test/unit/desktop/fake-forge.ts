@@ -1,4 +1,4 @@
-import type { Child, Death, Forge, ProcessName } from '../../../main/desktop/child.ts'
+import type { Child, Death, Forge, ForkName } from '../../../main/desktop/child.ts'
 
 /** A message as a fake process received it. */
 export interface Received {
@@ -8,7 +8,7 @@ export interface Received {
 
 /** A process of the test: it records what it gets and does what the test says. */
 export interface FakeChild extends Child<string> {
-  readonly name: ProcessName
+  readonly name: ForkName
   readonly received: Received[]
   readonly killed: boolean
   /** What `lastWords` gives. */
@@ -17,7 +17,7 @@ export interface FakeChild extends Child<string> {
   die(death: Death): void
 }
 
-const fakeChild = (name: ProcessName, pid: number): FakeChild => {
+const fakeChild = (name: ForkName, pid: number): FakeChild => {
   const received: Received[] = []
   const listeners: ((message: unknown) => void)[] = []
   const gone: ((death: Death) => void)[] = []
@@ -57,7 +57,7 @@ const fakeChild = (name: ProcessName, pid: number): FakeChild => {
 export interface FakeForge extends Forge<string> {
   readonly children: FakeChild[]
   /** The process of that name that was forked last. */
-  latest(name: ProcessName): FakeChild
+  latest(name: ForkName): FakeChild
 }
 
 export const fakeForge = (): FakeForge => {

@@ -12,6 +12,7 @@ const STATE: DesktopState = {
   activeRun: null,
   lastRun: null,
   dumps: [],
+  diagnosis: null,
   runtime: { app: '', electron: '', chrome: '', node: '', engine: '', device: '' },
   machine: {
     cpu: { cores: 2, simd: 'avx2', memoryAvailableBytes: 1e9 },
@@ -43,6 +44,11 @@ const services = (runsFolder = '/nowhere-to-write\0/runs') => {
       },
       open: async (folder) => ({ ok: true, run: folder }),
       openDump: (paths) => ({ ok: true, dump: paths.join(' ') }),
+      diagnose: async (dump, paths, allRows) => {
+        calls.push(['diagnose', dump, paths, allRows])
+        return OK
+      },
+      cancelDiagnosis: () => calls.push('cancel'),
       forgetDump: (dump) => calls.push(['forget', dump]),
     },
     runsFolder,

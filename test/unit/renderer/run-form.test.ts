@@ -297,6 +297,7 @@ test('Start says why it is not possible', () => {
     activeRun: null,
     lastRun: null,
     dumps: [],
+    diagnosis: null,
     runtime: { app: '', electron: '', chrome: '', node: '', engine: '', device: '' },
     machine: null,
   }

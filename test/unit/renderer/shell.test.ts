@@ -110,6 +110,7 @@ const desktop: DesktopState = {
   activeRun: null,
   lastRun: null,
   dumps: [],
+  diagnosis: null,
   runtime: { app: '', electron: '', chrome: '', node: '', engine: '', device: '' },
   machine: null,
 }

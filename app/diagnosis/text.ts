@@ -1,4 +1,4 @@
-import type { Diagnosis, Finding } from '../../app/diagnosis/result.ts'
+import type { Diagnosis, Finding } from './result.ts'
 
 const LISTED = 12
 
@@ -27,7 +27,7 @@ export const diagnosisText = ({
     ),
   ].join('\n')
 
-const VERDICTS: Readonly<Record<Diagnosis['verdict'], string>> = {
+export const VERDICTS: Readonly<Record<Diagnosis['verdict'], string>> = {
   healthy: 'healthy: no known fault shows in what could be checked',
   faulty: 'faulty',
   undetermined: 'undetermined: the tensors decide nothing, or show an error that no known fault explains',

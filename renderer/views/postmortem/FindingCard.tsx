@@ -1,0 +1,193 @@
+import type { Finding, Picture } from '../../../app/diagnosis/result.ts'
+import { faultNamed } from '../../../app/faults/index.ts'
+import { RankChip } from '../../controls/RankChip.tsx'
+import { useCanvas } from '../../drawing/canvas.ts'
+import { formatInt } from '../../drawing/format.ts'
+import { CopyButton } from '../../shell/CopyButton.tsx'
+import { useDump } from '../../state/dump.ts'
+import { useSelection } from '../../state/selection.ts'
+import { useTheme } from '../../theme/use-theme.ts'
+import { drawEvidence, pictureHeight, pictureTable } from './draw-evidence.ts'
+import { evidenceText, expectedText, type Listed, listed, selectionOf, worthText } from './findings.ts'
+
+/** Shows where a finding shows in the tensors. */
+const lookAt = (finding: Finding): void => {
+  useSelection.getState().select({ request: null, qIndex: null, head: null, ...selectionOf(finding) })
+  useDump.getState().look('tensors', finding.rows[0])
+}
+
+/** One cause with what speaks for it. */
+export const FindingCard = ({ finding, place }: { readonly finding: Finding; readonly place: number }) => {
+  const { fault, title, summary, ambiguousWith, captureNext, evidence, causes } = finding
+  return (
+    <article className="pm-finding" aria-label={title} data-testid={`pm-finding-${fault}`}>
+      <header>
+        <h3>
+          <span className="num pm-place">{place}</span> {title}
+        </h3>
+        <code className="selectable">{fault}</code>
+        <span className="pm-worth" title="How sure it is, and how much of the observed error it accounts for">
+          <progress value={finding.confidence} max={1} aria-hidden="true" /> {worthText(finding)}
+        </span>
+      </header>
+      <p className="pm-summary selectable">{summary}</p>
+      {ambiguousWith.length === 0 ? null : (
+        <p className="pm-ambiguous" data-testid="pm-ambiguous">
+          These tensors do not tell it from{' '}
+          {ambiguousWith.map((other) => `${faultNamed(other).title} (${other})`).join(', or ')}.
+        </p>
+      )}
+      <Where finding={finding} />
+      <div className="pm-evidence">
+        <Numbers finding={finding} />
+        {evidence.picture === undefined ? null : <EvidencePicture picture={evidence.picture} />}
+      </div>
+      {causes.length === 0 ? null : (
+        <ul className="pm-causes">
+          {causes.map(({ text, source }) => (
+            <li key={`${source} ${text}`} className="selectable">
+              Usual cause: {text} <span className="quiet num">{source}</span>
+              <CopyButton text={addressOf(source)} what="the source" />
+            </li>
+          ))}
+        </ul>
+      )}
+      <p className="pm-next selectable">
+        <b>Record next:</b> {captureNext}
+      </p>
+    </article>
+  )
+}
+
+/** Address of what `repository#number` names. */
+const addressOf = (source: string): string => {
+  const [, repository, number] = /^([\w.-]+\/[\w.-]+)#(\d+)$/.exec(source) ?? []
+  return repository === undefined ? source : `https://github.com/${repository}/issues/${number}`
+}
+
+const Where = ({ finding }: { readonly finding: Finding }) => {
+  const select = useSelection((s) => s.select)
+  const { ranks, steps, layers, rows, rowCount, heads } = finding
+  const shownRanks = listed(ranks)
+  return (
+    <p className="pm-where">
+      {shownRanks.shown.map((rank) => (
+        <button
+          key={rank}
+          type="button"
+          className="pm-rank"
+          aria-label={`rank ${rank}`}
+          title={`Select rank ${rank}`}
+          onClick={() => select({ rank })}
+        >
+          <RankChip rank={rank} />
+        </button>
+      ))}
+      {shownRanks.more === 0 ? null : <span className="quiet">+{shownRanks.more}</span>}
+      <Some what="step" all={listed(steps)} />
+      <Some what="layer" all={listed(layers)} />
+      <Some what="row" all={listed(rows, rowCount)} />
+      <Some what="head" all={listed(heads)} />
+      <button
+        type="button"
+        className="button"
+        data-testid="pm-look"
+        title="Its first step, layer, rank, row and head among the tensors"
+        onClick={() => lookAt(finding)}
+      >
+        Show in tensors
+      </button>
+    </p>
+  )
+}
+
+const Some = ({ what, all: { shown, more } }: { readonly what: string; readonly all: Listed }) =>
+  shown.length === 0 ? null : (
+    <span className="pm-some">
+      {what}
+      {shown.length + more === 1 ? '' : 's'} <span className="num">{shown.join(', ')}</span>
+      {more === 0 ? '' : ` and ${formatInt(more)} more`}
+    </span>
+  )
+
+const Numbers = ({
+  finding: {
+    evidence: { numbers },
+  },
+}: {
+  readonly finding: Finding
+}) =>
+  numbers.length === 0 ? null : (
+    <table className="pm-numbers">
+      <thead>
+        <tr>
+          <th scope="col">evidence</th>
+          <th scope="col">seen</th>
+          <th scope="col">right</th>
+        </tr>
+      </thead>
+      <tbody>
+        {numbers.map((number) => (
+          <tr key={number.name}>
+            <th scope="row">{number.name}</th>
+            <td className="num selectable" title={String(number.value)}>
+              {evidenceText(number)}
+            </td>
+            <td className="num selectable" title={String(number.expected ?? '')}>
+              {expectedText(number)}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+
+const EvidencePicture = ({ picture }: { readonly picture: Picture }) => {
+  const theme = useTheme()
+  const canvas = useCanvas(
+    (ctx, width, height) => drawEvidence(ctx, width, height, theme, picture),
+    [theme, picture],
+  )
+  const [head = [], ...lines] = pictureTable(picture)
+  return (
+    <figure className="pm-picture">
+      <figcaption>
+        {picture.title} <span className="quiet">{picture.unit}</span>
+      </figcaption>
+      <canvas
+        ref={canvas}
+        role="img"
+        aria-label={`${picture.title}; its numbers stand below`}
+        style={{ height: pictureHeight(picture) }}
+      />
+      <details>
+        <summary>as numbers</summary>
+        <table>
+          <thead>
+            <tr>
+              {head.map((text, i) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: columns have no state of their own
+                <th key={i} scope="col">
+                  {text}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {lines.map((cells, i) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: lines have no state of their own
+              <tr key={i}>
+                {cells.map((text, k) => (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: cells have no state of their own
+                  <td key={k} className={k === 0 ? '' : 'num'}>
+                    {text}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </details>
+    </figure>
+  )
+}
