@@ -76,3 +76,11 @@ export const formatSci = (x: number): string => {
 
 /** A share between 0 and 1 in percent with one decimal. */
 export const formatPercent = (share: number): string => `${formatFloat(share * 100, 1)}${THIN}%`
+
+/** A number of a tensor with as many digits as tell. */
+export const formatValue = (x: number): string => {
+  if (!Number.isFinite(x)) return Number.isNaN(x) ? 'NaN' : x > 0 ? '+∞' : '−∞'
+  if (Number.isInteger(x) && Math.abs(x) < 1e9) return formatInt(x)
+  const size = Math.abs(x)
+  return size >= 1e-3 && size < 1e6 ? formatFloat(x, size >= 100 ? 2 : 4) : formatSci(x)
+}

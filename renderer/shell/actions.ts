@@ -27,6 +27,7 @@ const VIEW_TITLES: Readonly<Record<ViewId, string>> = {
   throughput: 'Show the throughput of a sweep',
   backends: 'Show what back-ends accept, refuse or replace',
   postmortem: 'Show tensor dumps and what is wrong in them',
+  scenarios: 'Show known failures, broken and fixed',
 }
 
 const always = (): boolean => true

@@ -50,6 +50,13 @@ export const PostmortemIcon = icon(
     <path d="M4.6 7h1.1l.9-1.8 1 3.2.8-1.4h1" />
   </>,
 )
+export const ScenariosIcon = icon(
+  <>
+    <path d="M2.5 3h4.5v4.5H2.5zM9 3h4.5v4.5H9z" />
+    <path d="M2.5 10h11M2.5 13h7" />
+    <path d="M3.6 4.2l2.3 2.1M5.9 4.2L3.6 6.3" />
+  </>,
+)
 export const PauseIcon = icon(<path d="M5.5 3.5v9M10.5 3.5v9" strokeWidth="2" />)
 export const PlayIcon = icon(<path d="M5 3.2v9.6l7.6-4.8z" fill="currentColor" />)
 export const StopIcon = icon(<path d="M4 4h8v8H4z" fill="currentColor" />)

@@ -57,4 +57,9 @@ export const VIEW_KEYS: Readonly<Record<ViewId, readonly ViewKey[]>> = {
     { keys: 'L', title: 'Histogram in equal steps or by powers of two' },
     { keys: 'C', title: 'Copy the values of the picked cell' },
   ],
+  scenarios: [
+    { keys: '↑ ↓', title: 'Previous and next scenario' },
+    { keys: 'R', title: 'Run it broken and fixed' },
+    { keys: '/', title: 'Filter by names, back-ends, faults and sources' },
+  ],
 }

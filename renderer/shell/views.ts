@@ -5,6 +5,7 @@ import { MergeView } from '../views/merge/MergeView.tsx'
 import { OwnershipView } from '../views/ownership/OwnershipView.tsx'
 import { PostmortemView } from '../views/postmortem/PostmortemView.tsx'
 import { RunView } from '../views/run/RunView.tsx'
+import { ScenariosView } from '../views/scenarios/ScenariosView.tsx'
 import { ThroughputView } from '../views/throughput/ThroughputView.tsx'
 import { TimelineView } from '../views/timeline/TimelineView.tsx'
 import {
@@ -13,6 +14,7 @@ import {
   OwnershipIcon,
   PostmortemIcon,
   RunIcon,
+  ScenariosIcon,
   ThroughputIcon,
   TimelineIcon,
 } from './icons.tsx'
@@ -47,4 +49,5 @@ export const VIEWS: readonly View[] = [
     digit: 7,
     component: PostmortemView,
   },
+  { id: 'scenarios', title: VIEW_TITLES.scenarios, icon: ScenariosIcon, digit: 8, component: ScenariosView },
 ]

@@ -8,6 +8,7 @@ export const VIEW_IDS = [
   'throughput',
   'backends',
   'postmortem',
+  'scenarios',
 ] as const
 export type ViewId = (typeof VIEW_IDS)[number]
 
@@ -19,6 +20,7 @@ export const VIEW_TITLES: Readonly<Record<ViewId, string>> = {
   throughput: 'Throughput',
   backends: 'Back-ends',
   postmortem: 'Post-mortem',
+  scenarios: 'Scenarios',
 }
 
 interface ViewStore {

@@ -81,7 +81,15 @@ export const numbers = async (bundle: string, sql: string): Promise<Readonly<Rec
 /** Control of a configuration field in the form. */
 export const field = (page: Page, path: string): Locator => page.locator(`[id="field-${path}"]`)
 
-export type ViewName = 'run' | 'timeline' | 'ownership' | 'merge' | 'throughput' | 'backends' | 'postmortem'
+export type ViewName =
+  | 'run'
+  | 'timeline'
+  | 'ownership'
+  | 'merge'
+  | 'throughput'
+  | 'backends'
+  | 'postmortem'
+  | 'scenarios'
 
 export const showView = (page: Page, view: ViewName): Promise<void> =>
   page.getByTestId(`view-${view}`).click()

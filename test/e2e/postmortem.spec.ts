@@ -2,8 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ElectronApplication, Page } from 'playwright'
-import { formatInt } from '../../renderer/drawing/format.ts'
-import { valueText } from '../../renderer/views/postmortem/map-scale.ts'
+import { formatInt, formatValue } from '../../renderer/drawing/format.ts'
 import { chooseTheme, onlyBundle, resize, runDefault, SIZES, settled, showView } from './desk.ts'
 import { DUMP, dropOn, partialAt, writeDump } from './dump.ts'
 import { expect, test } from './fixture.ts'
@@ -44,7 +43,7 @@ test('a dropped folder is looked into down to single values', async ({ desk: { a
   // The partials are shown first; every number is that of the file.
   for (let rank = 0; rank < DUMP.ranks; rank++) {
     await expect(page.getByTestId(`pm-rank-${rank}`)).toContainText(
-      valueText(Math.fround(absmax(rank, 0, 0))),
+      formatValue(Math.fround(absmax(rank, 0, 0))),
     )
     const [, , nan, inf] = await row(page, rank)
     expect([nan, inf]).toEqual([rank === 3 ? '1' : '0', '0'])
@@ -179,7 +178,7 @@ test('the tensors of a run are looked into from Merge, and lead back', async ({
   for (const rank of [0, 1, 2, 3]) {
     const { values, shape } = tensorIn(captureFile(bundle, 23, 0, rank), 'lse')
     await expect(page.getByTestId(`pm-rank-${rank}`).locator('td').first()).toHaveText(
-      valueText(values[(shape[1] ?? 0) + 3] ?? Number.NaN),
+      formatValue(values[(shape[1] ?? 0) + 3] ?? Number.NaN),
     )
   }
   await expect(page.getByTestId('pm-rank-reference')).toBeVisible()

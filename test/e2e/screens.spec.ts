@@ -13,6 +13,7 @@ const VIEWS: readonly ViewName[] = [
   'throughput',
   'backends',
   'postmortem',
+  'scenarios',
 ]
 
 for (const [width, height] of SIZES)

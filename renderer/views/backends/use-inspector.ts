@@ -4,19 +4,14 @@ import { SEMANTIC_ROWS, sourcesOf } from '../../../app/backends/words.ts'
 import type { RunConfigInput } from '../../../app/run/config.ts'
 import { issueText, parseRunConfig } from '../../../app/run/parse.ts'
 import { engineIssues } from '../../../app/run/support.ts'
+import { sourceAddress } from '../../controls/source-address.ts'
 import { type InspectorRow, useInspector } from '../../shell/Inspector.tsx'
 import { type Cell, cellText, type Picked, type Shown } from './model.ts'
-
-/** Address of what `repository#number` names. */
-const address = (source: string): string => {
-  const [repository, number] = source.split('#')
-  return number === undefined ? source : `https://github.com/${repository}/issues/${number}`
-}
 
 const sourceRow = (source: string): InspectorRow => ({
   label: 'source',
   value: source,
-  copy: address(source),
+  copy: sourceAddress(source),
 })
 
 const reasonRows = ({ rule, verdict, message, lost, instead, source, path }: Reason): InspectorRow[] => [

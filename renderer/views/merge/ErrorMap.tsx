@@ -1,9 +1,9 @@
 import { useState } from 'react'
 import { useCanvas } from '../../drawing/canvas.ts'
+import { drawHeat, HEAT_EDGE, mapGrid, mapHeight } from '../../drawing/draw-heat.ts'
+import { heatHit } from '../../drawing/heat.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useTheme } from '../../theme/use-theme.ts'
-import { drawHeat, HEAT_EDGE, mapGrid, mapHeight } from './draw-heat.ts'
-import { heatHit } from './heat.ts'
 import type { CaptureShape } from './model.ts'
 import { sciText } from './Verdicts.tsx'
 

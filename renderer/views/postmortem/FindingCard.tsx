@@ -1,6 +1,7 @@
 import type { Finding, Picture } from '../../../app/diagnosis/result.ts'
 import { faultNamed } from '../../../app/faults/index.ts'
 import { RankChip } from '../../controls/RankChip.tsx'
+import { sourceAddress } from '../../controls/source-address.ts'
 import { useCanvas } from '../../drawing/canvas.ts'
 import { formatInt } from '../../drawing/format.ts'
 import { CopyButton } from '../../shell/CopyButton.tsx'
@@ -47,7 +48,7 @@ export const FindingCard = ({ finding, place }: { readonly finding: Finding; rea
           {causes.map(({ text, source }) => (
             <li key={`${source} ${text}`} className="selectable">
               Usual cause: {text} <span className="quiet num">{source}</span>
-              <CopyButton text={addressOf(source)} what="the source" />
+              <CopyButton text={sourceAddress(source)} what="the source" />
             </li>
           ))}
         </ul>
@@ -57,12 +58,6 @@ export const FindingCard = ({ finding, place }: { readonly finding: Finding; rea
       </p>
     </article>
   )
-}
-
-/** Address of what `repository#number` names. */
-const addressOf = (source: string): string => {
-  const [, repository, number] = /^([\w.-]+\/[\w.-]+)#(\d+)$/.exec(source) ?? []
-  return repository === undefined ? source : `https://github.com/${repository}/issues/${number}`
 }
 
 const Where = ({ finding }: { readonly finding: Finding }) => {

@@ -1,12 +1,11 @@
 import { useMemo, useState } from 'react'
 import { useCanvas } from '../../drawing/canvas.ts'
-import { formatInt } from '../../drawing/format.ts'
+import { formatInt, formatValue } from '../../drawing/format.ts'
 import { CopyButton } from '../../shell/CopyButton.tsx'
 import type { AnswerState } from '../../state/use-answer.ts'
 import { useTheme } from '../../theme/use-theme.ts'
 import { drawHistogram, HISTOGRAM_EDGE } from './draw-histogram.ts'
 import { type Bar, barAt, type Histogram, linearBars, octaveBars } from './histogram.ts'
-import { valueText } from './map-scale.ts'
 import { rankName } from './model.ts'
 import { usePick } from './pick.ts'
 import type { Shown } from './use-dump-view.ts'
@@ -71,7 +70,7 @@ export const HistogramPicture = ({ shown, histogram }: Props) => {
 }
 
 const barText = ({ from, to, count }: Bar): string =>
-  `${valueText(from)} to ${valueText(to)}: ${formatInt(count)}`
+  `${formatValue(from)} to ${formatValue(to)}: ${formatInt(count)}`
 
 const countsText = ({ counts, rowStep }: Histogram): string =>
   [
@@ -80,8 +79,8 @@ const countsText = ({ counts, rowStep }: Histogram): string =>
     `+∞ ${formatInt(counts.plusInf)}`,
     `−∞ ${formatInt(counts.minusInf)}`,
     `zero ${formatInt(counts.zero)}`,
-    `mean ${valueText(counts.mean)}`,
-    `rms ${valueText(counts.rms)}`,
+    `mean ${formatValue(counts.mean)}`,
+    `rms ${formatValue(counts.rms)}`,
   ].join(' · ')
 
 const tableText = (data: Histogram, bars: readonly Bar[]): string =>

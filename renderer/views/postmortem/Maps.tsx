@@ -1,11 +1,11 @@
 import { useMemo, useState } from 'react'
 import { useCanvas } from '../../drawing/canvas.ts'
-import { formatInt } from '../../drawing/format.ts'
+import { formatInt, formatValue } from '../../drawing/format.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useTheme } from '../../theme/use-theme.ts'
 import { boxesOf, drawMaps, type MapScene } from './draw-maps.ts'
 import { cellAt, coarseText, mapValue } from './map-layout.ts'
-import { mapScale, valueText } from './map-scale.ts'
+import { mapScale } from './map-scale.ts'
 import { cellText, MEASURE_WORDS, measuresOf, type Place, pickOf, type RankPart, rankName } from './model.ts'
 import { usePick } from './pick.ts'
 import type { Shown } from './use-dump-view.ts'
@@ -111,7 +111,7 @@ const hitText = (
   { maps }: RankMaps,
 ): string => {
   const map = maps.get(part.rank)
-  const value = map === undefined ? '' : `: ${MEASURE_WORDS[measure]} ${valueText(mapValue(map, cell))}`
+  const value = map === undefined ? '' : `: ${MEASURE_WORDS[measure]} ${formatValue(mapValue(map, cell))}`
   return `${rankName(part.rank)}, ${cellText(part, tensor, group, cell)}${value}`
 }
 

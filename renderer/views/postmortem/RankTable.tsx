@@ -1,8 +1,7 @@
 import { RankChip } from '../../controls/RankChip.tsx'
-import { formatInt } from '../../drawing/format.ts'
+import { formatInt, formatValue } from '../../drawing/format.ts'
 import { useSelection } from '../../state/selection.ts'
 import { mapValue } from './map-layout.ts'
-import { valueText } from './map-scale.ts'
 import { MEASURE_WORDS, type RankPart } from './model.ts'
 import type { Shown } from './use-dump-view.ts'
 import type { RankMaps } from './use-rank-maps.ts'
@@ -75,7 +74,7 @@ const Row = ({ part, shown, maps, selected, onSelect }: RowProps) => {
         )}
       </th>
       <td className={value !== null && Number.isNaN(value) ? 'num pm-bad' : 'num'}>
-        {value === null ? (cell === undefined ? 'not here' : '') : valueText(value)}
+        {value === null ? (cell === undefined ? 'not here' : '') : formatValue(value)}
       </td>
       {counts === undefined ? (
         <td colSpan={5} className="quiet">
@@ -91,8 +90,8 @@ const Row = ({ part, shown, maps, selected, onSelect }: RowProps) => {
             {formatInt(infinite)}
           </td>
           <td className="num">{formatInt(counts.zero)}</td>
-          <td className="num">{valueText(counts.least)}</td>
-          <td className="num">{valueText(counts.most)}</td>
+          <td className="num">{formatValue(counts.least)}</td>
+          <td className="num">{formatValue(counts.most)}</td>
         </>
       )}
     </tr>

@@ -1,12 +1,14 @@
 import { useState } from 'react'
 import type { DumpRank, StoreResult } from '../../../app/protocol/store.ts'
 import { useCanvas } from '../../drawing/canvas.ts'
+import { drawSeries, type Series, seriesIndexAt } from '../../drawing/draw-series.ts'
+import { formatValue } from '../../drawing/format.ts'
+import { inkOf } from '../../drawing/ink.ts'
 import { CopyButton } from '../../shell/CopyButton.tsx'
 import { useSelection } from '../../state/selection.ts'
 import type { Answer } from '../../state/use-answer.ts'
+import { rankColour, type Theme } from '../../theme/colours.ts'
 import { useTheme } from '../../theme/use-theme.ts'
-import { drawValues, type ValuesScene, valueIndexAt } from './draw-values.ts'
-import { valueText } from './map-scale.ts'
 import { cellText, rankName } from './model.ts'
 import { usePick } from './pick.ts'
 import type { Shown } from './use-dump-view.ts'
@@ -74,7 +76,7 @@ const pointText = (vector: Vector, hovered: number | null): string => {
       : `${vector.count} ${vector.count === 1 ? 'value' : 'values'} a rank`
   const shown = vector.ranks
     .slice(0, 8)
-    .map((rank, i) => `${shortName(rank)} ${valueText(numberAt(vector, i, hovered))}`)
+    .map((rank, i) => `${shortName(rank)} ${formatValue(numberAt(vector, i, hovered))}`)
   return `${vector.each} ${hovered}: ${shown.join('  ')}`
 }
 
@@ -101,9 +103,13 @@ interface PictureProps {
 const ValuePicture = ({ vector, hovered, onHover }: PictureProps) => {
   const theme = useTheme()
   const rank = useSelection((s) => s.rank)
-  const scene: ValuesScene = { ...vector, from: 0, rank, hovered }
   const canvas = useCanvas(
-    (ctx, width, height) => drawValues(ctx, width, height, theme, scene),
+    (ctx, width, height) =>
+      drawSeries(ctx, width, height, theme, {
+        series: seriesOf(vector, rank, theme, inkOf(ctx.canvas).text0),
+        count: vector.count,
+        hovered,
+      }),
     [theme, vector, rank, hovered],
   )
   return (
@@ -113,12 +119,30 @@ const ValuePicture = ({ vector, hovered, onHover }: PictureProps) => {
       data-testid="pm-values"
       aria-label={`${vector.count} values on ${vector.ranks.length} ranks; the table has them as numbers`}
       onPointerMove={(event) =>
-        onHover(valueIndexAt(event.nativeEvent.offsetX, event.currentTarget.clientWidth, vector.count))
+        onHover(seriesIndexAt(event.nativeEvent.offsetX, event.currentTarget.clientWidth, vector.count))
       }
       onPointerLeave={() => onHover(null)}
     />
   )
 }
+
+/** A line a rank in its colour, the selected one last and above the others. */
+const seriesOf = (
+  { ranks, values, count }: Vector,
+  selected: number | null,
+  theme: Theme,
+  ink: string,
+): Series[] =>
+  ranks
+    .map((rank, i) => ({
+      rank,
+      values: values.subarray(i * count, (i + 1) * count),
+      colour: rank === 'reference' ? ink : rankColour(rank, theme),
+      width: rank === selected ? 2 : 1,
+      alpha: selected === null || rank === selected ? 1 : 0.45,
+      dashed: rank === 'reference',
+    }))
+    .sort((a, b) => Number(a.rank === selected) - Number(b.rank === selected))
 
 const LINE = 20
 const BEYOND = 10
@@ -162,7 +186,7 @@ const ValueTable = ({ vector }: { readonly vector: Vector }) => {
                     className={Number.isNaN(value) ? 'num pm-bad selectable' : 'num selectable'}
                     title={String(value)}
                   >
-                    {valueText(value)}
+                    {formatValue(value)}
                   </td>
                 )
               })}

@@ -1,7 +1,7 @@
 import type { Picture } from '../../../app/diagnosis/result.ts'
+import { formatValue } from '../../drawing/format.ts'
 import { inkOf } from '../../drawing/ink.ts'
 import { nanPattern, sequentialColour, sizeColour, type Theme } from '../../theme/colours.ts'
-import { valueText } from './map-scale.ts'
 
 type Context = CanvasRenderingContext2D
 type Bars = Extract<Picture, { kind: 'bars' }>
@@ -58,7 +58,7 @@ const drawBars = (
   ctx.fillRect(EDGE.left, Math.round(y(0)), plot.width, 1)
   ctx.textAlign = 'right'
   for (const value of min < 0 ? [max, 0, min] : [max, 0])
-    ctx.fillText(valueText(value), EDGE.left - 6, y(value))
+    ctx.fillText(formatValue(value), EDGE.left - 6, y(value))
   drawLabels(ctx, labels, group, height - EDGE.bottom / 2)
   drawLegend(
     ctx,
@@ -113,7 +113,7 @@ const drawHeat = (ctx: Context, width: number, height: number, theme: Theme, hea
   drawLabels(ctx, columns, w, height - EDGE.bottom / 2)
   ctx.textAlign = 'left'
   ctx.fillText(
-    `${heat.rowLabel} down, ${heat.columnLabel} across; ${valueText(min)} to ${valueText(max)}`,
+    `${heat.rowLabel} down, ${heat.columnLabel} across; ${formatValue(min)} to ${formatValue(max)}`,
     EDGE.left,
     10,
   )
@@ -135,7 +135,8 @@ export const drawEvidence = (
 
 /** The picture as a table of a spreadsheet. */
 export const pictureTable = (picture: Picture): readonly (readonly string[])[] => {
-  const text = (value: number | null | undefined): string => (value == null ? 'not finite' : valueText(value))
+  const text = (value: number | null | undefined): string =>
+    value == null ? 'not finite' : formatValue(value)
   return picture.kind === 'bars'
     ? [
         ['', ...picture.series.map(({ name }) => name)],

@@ -1,7 +1,7 @@
+import { formatValue } from '../../drawing/format.ts'
 import { inkOf } from '../../drawing/ink.ts'
 import { rankColour, statusColour, type Theme } from '../../theme/colours.ts'
 import type { Bar } from './histogram.ts'
-import { valueText } from './map-scale.ts'
 
 type Context = CanvasRenderingContext2D
 
@@ -50,9 +50,9 @@ const drawEnds = (ctx: Context, bars: readonly Bar[], plot: number, height: numb
   if (first === undefined || last === undefined) return
   ctx.fillStyle = colour
   ctx.textAlign = 'left'
-  ctx.fillText(valueText(first.from), HISTOGRAM_EDGE.left, y)
+  ctx.fillText(formatValue(first.from), HISTOGRAM_EDGE.left, y)
   ctx.textAlign = 'right'
-  ctx.fillText(valueText(last.to), HISTOGRAM_EDGE.left + plot, y)
+  ctx.fillText(formatValue(last.to), HISTOGRAM_EDGE.left + plot, y)
   const zero = bars.findIndex(({ from, to }) => from >= 0 || (from < 0 && to > 0))
   const bar = bars[zero]
   if (bar === undefined || zero <= 0) return

@@ -1,8 +1,9 @@
 import type { DumpRank } from '../../../app/protocol/store.ts'
+import { formatValue } from '../../drawing/format.ts'
 import { type Ink, inkOf } from '../../drawing/ink.ts'
 import { nanPattern, rankColour, rankInk, sequentialColour, type Theme } from '../../theme/colours.ts'
 import { type Box, type Picture, panelBoxes, pictureOf, type TensorMap, TITLE } from './map-layout.ts'
-import { type MapScale, placeOn, valueText } from './map-scale.ts'
+import { type MapScale, placeOn } from './map-scale.ts'
 import type { Place } from './model.ts'
 
 type Context = CanvasRenderingContext2D
@@ -174,9 +175,9 @@ const drawLegend = (
   }
   ctx.fillStyle = ink.text2
   ctx.textAlign = 'right'
-  ctx.fillText(valueText(scale.from), left - 6, middle)
+  ctx.fillText(formatValue(scale.from), left - 6, middle)
   ctx.textAlign = 'left'
-  ctx.fillText(`${valueText(scale.to)}${scale.log ? ', by powers of ten' : ''}`, left + bar + 6, middle)
+  ctx.fillText(`${formatValue(scale.to)}${scale.log ? ', by powers of ten' : ''}`, left + bar + 6, middle)
   let x = left + bar + (scale.log ? 210 : 90)
   for (const [name, fill, there] of [
     ['NaN', look.nan, scale.nan],

@@ -1,7 +1,6 @@
 import type { Diagnosis, Finding } from '../../../app/diagnosis/result.ts'
-import { formatPercent } from '../../drawing/format.ts'
+import { formatPercent, formatValue } from '../../drawing/format.ts'
 import type { Selection } from '../../state/selection.ts'
-import { valueText } from './map-scale.ts'
 
 type EvidenceNumber = Finding['evidence']['numbers'][number]
 
@@ -35,7 +34,7 @@ export const selectionOf = ({ ranks, steps, layers, heads }: Finding): Partial<S
 
 /** A number of the evidence with its unit. */
 export const evidenceText = ({ value, unit }: EvidenceNumber): string =>
-  `${value === null ? 'not finite' : valueText(value)}${unit === undefined ? '' : `\u2009${unit}`}`
+  `${value === null ? 'not finite' : formatValue(value)}${unit === undefined ? '' : `\u2009${unit}`}`
 
 export const expectedText = ({ expected, unit }: EvidenceNumber): string =>
   expected === undefined ? '' : evidenceText({ name: '', value: expected, unit })

@@ -1,5 +1,4 @@
 import type { Measure } from '../../../app/dump/survey.ts'
-import { formatFloat, formatInt, formatSci } from '../../drawing/format.ts'
 
 /** Ends of the ramp; between them linear, or by powers of ten. */
 export interface MapScale {
@@ -47,12 +46,4 @@ export const placeOn = ({ from, to, log }: MapScale, value: number): number | nu
   if (!log) return Math.min(1, Math.max(0, (value - from) / (to - from)))
   if (value <= from) return 0
   return Math.min(1, Math.log(value / from) / Math.log(to / from))
-}
-
-/** A number of a tensor with as many digits as tell. */
-export const valueText = (x: number): string => {
-  if (!Number.isFinite(x)) return Number.isNaN(x) ? 'NaN' : x > 0 ? '+∞' : '−∞'
-  if (Number.isInteger(x) && Math.abs(x) < 1e9) return formatInt(x)
-  const size = Math.abs(x)
-  return size >= 1e-3 && size < 1e6 ? formatFloat(x, size >= 100 ? 2 : 4) : formatSci(x)
 }

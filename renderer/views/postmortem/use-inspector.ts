@@ -1,7 +1,7 @@
+import { formatValue } from '../../drawing/format.ts'
 import { type InspectorRow, useInspector } from '../../shell/Inspector.tsx'
 import { useSelection } from '../../state/selection.ts'
 import { mapValue } from './map-layout.ts'
-import { valueText } from './map-scale.ts'
 import { cellText, MEASURE_WORDS, rankName, typeText } from './model.ts'
 import type { DumpView, Shown } from './use-dump-view.ts'
 import type { RankMaps } from './use-rank-maps.ts'
@@ -9,7 +9,7 @@ import type { Vector } from './Values.tsx'
 
 const numberRow = (label: string, value: number): InspectorRow => ({
   label,
-  value: valueText(value),
+  value: formatValue(value),
   copy: String(value),
 })
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseRunConfig } from '../../../app/run/parse.ts'
+import { heatGrid, heatHit, heatOf, heatRange, worstRow } from '../../../renderer/drawing/heat.ts'
 import {
   arrowMove,
   chosenCapture,
@@ -9,7 +10,6 @@ import {
   within,
 } from '../../../renderer/views/merge/choice.ts'
 import { type Chip, chipsOf, offShown } from '../../../renderer/views/merge/draw-lse.ts'
-import { heatGrid, heatHit, heatOf, heatRange, worstRow } from '../../../renderer/views/merge/heat.ts'
 import { axisTicks, lseAxis, tickDigits } from '../../../renderer/views/merge/lse-axis.ts'
 import {
   type CaptureShape,

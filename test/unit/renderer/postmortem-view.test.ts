@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { DumpFile } from '../../../app/protocol/store.ts'
-import { valueRange } from '../../../renderer/views/postmortem/draw-values.ts'
+import { valueRange } from '../../../renderer/drawing/draw-series.ts'
+import { formatValue } from '../../../renderer/drawing/format.ts'
 import { barAt, linearBars, octaveBars } from '../../../renderer/views/postmortem/histogram.ts'
 import {
   cellAt,
@@ -10,7 +11,7 @@ import {
   pictureOf,
   type TensorMap,
 } from '../../../renderer/views/postmortem/map-layout.ts'
-import { mapScale, placeOn, valueText } from '../../../renderer/views/postmortem/map-scale.ts'
+import { mapScale, placeOn } from '../../../renderer/views/postmortem/map-scale.ts'
 import {
   cellOf,
   cellText,
@@ -186,7 +187,7 @@ describe('the scale of maps', () => {
     expect(placeOn(mapScale([[-3, 5]], 'value'), 1)).toBe(0.5)
   })
   test('numbers have as many digits as tell', () => {
-    expect([3, -0.5, 1e-7, Number.NaN, Number.NEGATIVE_INFINITY].map(valueText)).toEqual([
+    expect([3, -0.5, 1e-7, Number.NaN, Number.NEGATIVE_INFINITY].map(formatValue)).toEqual([
       '3',
       '−0.5000',
       '1.00e−7',

@@ -46,6 +46,7 @@ const page = (): string =>
   [
     '# Known failures and their scenarios',
     'Every scenario is a known failure of DCP decode on a small configuration. `dcpscope scenarios` lists them, and\n`dcpscope run --scenario NAME --out DIR` runs one broken into `DIR/broken.dcp` and fixed into `DIR/fixed.dcp`, on the real\nengine. The faulty run computes on from its fault as a serving engine would; nothing is altered afterwards. It exits with 1\nwhere the check of the broken run fails, which it should, with 0 where the fault is harmless.',
+    'In the window **Scenarios** shows the same: what each is, where in a step it goes wrong, and both runs side by side, with their\nerror of every row and head, partials, events and merged vectors; *Diagnose broken* opens the broken one in Post-mortem.',
     'A configuration of your own names faults in [`faults`](config.md#faults), on ranks, layers and steps, several at once:',
     '```json\n{ "faults": [{ "fault": "coverage-gap", "ranks": [1], "steps": [3], "params": { "tokens": 2 } }] }\n```',
     table(

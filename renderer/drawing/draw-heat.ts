@@ -1,5 +1,4 @@
-import { inkOf } from '../../drawing/ink.ts'
-import { nanPattern, sequentialColour, type Theme } from '../../theme/colours.ts'
+import { nanPattern, sequentialColour, type Theme } from '../theme/colours.ts'
 import {
   type HeatGrid,
   type HeatRange,
@@ -9,7 +8,14 @@ import {
   MAX_CELL_HEIGHT,
   worstRow,
 } from './heat.ts'
-import type { CaptureShape } from './model.ts'
+import { inkOf } from './ink.ts'
+
+/** Relative errors of a capture, [rows * heads]. */
+export interface ErrorGrid {
+  readonly rows: number
+  readonly heads: number
+  readonly relErr: Float32Array
+}
 
 type Context = CanvasRenderingContext2D
 
@@ -100,13 +106,15 @@ const drawLegend = (
 
 const decade = (exponent: number): string => (exponent === 0 ? '1' : `1e${exponent}`.replace('-', '−'))
 
+/** The map of errors; `range` where several maps share their colours. */
 export const drawHeat = (
   ctx: Context,
   width: number,
   height: number,
   theme: Theme,
-  capture: CaptureShape,
+  capture: ErrorGrid,
   picked: { readonly row: number; readonly head: number },
+  range = heatRange(capture.relErr),
 ): void => {
   const ink = inkOf(ctx.canvas)
   const grid = mapGrid(capture, width, height)
@@ -114,7 +122,6 @@ export const drawHeat = (
   ctx.fillRect(0, 0, width, height)
   ctx.font = `11px ${ink.mono}`
   ctx.textBaseline = 'middle'
-  const range = heatRange(capture.relErr)
   drawCells(ctx, capture.relErr, grid, range, theme)
   ctx.fillStyle = ink.text2
   drawNumbers(ctx, grid)
@@ -133,7 +140,7 @@ export const drawHeat = (
 }
 
 /** The grid of a map on a canvas of this size, below the head numbers and above the legend. */
-export const mapGrid = (capture: CaptureShape, width: number, height: number): HeatGrid =>
+export const mapGrid = (capture: ErrorGrid, width: number, height: number): HeatGrid =>
   heatGrid(
     capture.rows,
     capture.heads,
