@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { RunConfig } from '../run/config.ts'
+import { contextLens, graphBatch } from '../run/engine-config.ts'
 import type { ConfigIssue } from '../run/parse.ts'
 import { issuesOf, ruleText } from '../run/parse.ts'
 import type { FaultName } from './names.ts'
@@ -132,6 +133,11 @@ export const GRAPH_BATCH: Need<unknown> = {
   path: 'engine.graphBatch',
   holds: ({ engine }) => engine.graphBatch,
   rule: 'must be true',
+}
+export const PADDING: Need<unknown> = {
+  path: 'workload.requests',
+  holds: (config) => graphBatch(contextLens(config).length) > contextLens(config).length,
+  rule: 'must be so many that the batch of a graph (1, 2, 4, 8, 16, 24, ...) has room for more',
 }
 export const DENSE: Need<unknown> = {
   path: 'workload.topk',

@@ -1,5 +1,4 @@
-import { contextLens, graphBatch } from '../run/engine-config.ts'
-import { type Fault, GRAPH_BATCH, injection, NO_PARAMS, PLAIN } from './fault.ts'
+import { type Fault, GRAPH_BATCH, injection, NO_PARAMS, PADDING, PLAIN } from './fault.ts'
 
 /** Kernels of the named ranks leave NaN and an lse of 64 in the rows that pad the batch, and nothing neutralises those. */
 export const padRowGarbage: Fault = {
@@ -10,14 +9,7 @@ export const padRowGarbage: Fault = {
   injection: injection({
     point: 'neutralize',
     params: NO_PARAMS,
-    needs: [
-      GRAPH_BATCH,
-      {
-        path: 'workload.requests',
-        holds: (config) => graphBatch(contextLens(config).length) > contextLens(config).length,
-        rule: 'must be so many that the batch of a graph (1, 2, 4, 8, 16, 24, ...) has room for more',
-      },
-    ],
+    needs: [GRAPH_BATCH, PADDING],
     engine: () => PLAIN,
   }),
 }

@@ -3,12 +3,23 @@ import { causalEndAlignedUnbounded } from './causal-end-aligned-unbounded.ts'
 import { coverageGap } from './coverage-gap.ts'
 import { coverageGapRank } from './coverage-gap-rank.ts'
 import { coverageOverlap } from './coverage-overlap.ts'
+import { emptyRowNotNeutralised } from './empty-row-not-neutralised.ts'
+import { emptyRowNotNeutralisedNan } from './empty-row-not-neutralised-nan.ts'
+import { gqaHeadMapLocal } from './gqa-head-map-local.ts'
+import { headOrderPermuted } from './head-order-permuted.ts'
 import { interleaveMismatch } from './interleave-mismatch.ts'
 import { interleaveMismatchCache } from './interleave-mismatch-cache.ts'
 import { kvLayoutMismatch } from './kv-layout-mismatch.ts'
 import { lengthViewsSwapped } from './length-views-swapped.ts'
 import { lseBaseMismatch } from './lse-base-mismatch.ts'
 import { lseBaseMismatchOneRank } from './lse-base-mismatch-one-rank.ts'
+import { lseDropped } from './lse-dropped.ts'
+import { lseDroppedSum } from './lse-dropped-sum.ts'
+import { lseHeadMisaligned } from './lse-head-misaligned.ts'
+import { lseLayoutTransposed } from './lse-layout-transposed.ts'
+import { lseLowPrecision } from './lse-low-precision.ts'
+import { mergeMissing } from './merge-missing.ts'
+import { mergedEmptyNan } from './merged-empty-nan.ts'
 import { padRowGarbage } from './pad-row-garbage.ts'
 import { pageTableNotLocal } from './page-table-not-local.ts'
 import type { Scenario } from './scenario.ts'
@@ -25,8 +36,14 @@ import { topkSentinelOwnedCounted } from './topk-sentinel-owned-counted.ts'
 export const SCENARIOS: readonly Scenario[] = [
   lseBaseMismatch,
   lseBaseMismatchOneRank,
+  emptyRowNotNeutralised,
+  emptyRowNotNeutralisedNan,
+  mergedEmptyNan,
   lengthViewsSwapped,
   staleGraphMetadata,
+  lseDropped,
+  lseDroppedSum,
+  mergeMissing,
   causalEndAligned,
   causalEndAlignedUnbounded,
   interleaveMismatch,
@@ -38,11 +55,16 @@ export const SCENARIOS: readonly Scenario[] = [
   topkNotLocalised,
   topkSentinelOwned,
   topkSentinelOwnedCounted,
+  lseLayoutTransposed,
+  lseHeadMisaligned,
+  headOrderPermuted,
   kvLayoutMismatch,
   coverageOverlap,
   coverageGap,
   coverageGapRank,
+  lseLowPrecision,
   splitCounterUndersized,
+  gqaHeadMapLocal,
   padRowGarbage,
 ]
 

@@ -8,10 +8,12 @@ namespace {
 
 /** In the order of FaultKind. */
 constexpr std::string_view kFaultNames[] = {
-    "causal-end-aligned",   "coverage-gap",         "coverage-overlap",         "interleave-mismatch",
-    "kv-layout-mismatch",   "length-views-swapped", "lse-base-mismatch",        "pad-row-garbage",
-    "page-table-not-local", "slot-map-ignores-dcp", "split-counter-undersized", "stale-graph-metadata",
-    "table-width-mismatch", "topk-not-localised",   "topk-sentinel-owned",
+    "causal-end-aligned",    "coverage-gap",         "coverage-overlap",     "empty-row-not-neutralised",
+    "gqa-head-map-local",    "head-order-permuted",  "interleave-mismatch",  "kv-layout-mismatch",
+    "length-views-swapped",  "lse-base-mismatch",    "lse-dropped",          "lse-head-misaligned",
+    "lse-layout-transposed", "lse-low-precision",    "merge-missing",        "merged-empty-nan",
+    "pad-row-garbage",       "page-table-not-local", "slot-map-ignores-dcp", "split-counter-undersized",
+    "stale-graph-metadata",  "table-width-mismatch", "topk-not-localised",   "topk-sentinel-owned",
 };
 
 bool within(const std::vector<int>& named, int value) {
@@ -24,6 +26,10 @@ std::optional<FaultKind> faultKind(std::string_view name) {
   const auto* found = std::find(std::begin(kFaultNames), std::end(kFaultNames), name);
   if (found == std::end(kFaultNames)) return std::nullopt;
   return static_cast<FaultKind>(found - kFaultNames);
+}
+
+bool contains(const std::vector<Fault>& faults, FaultKind kind) {
+  return std::any_of(faults.begin(), faults.end(), [&](const Fault& fault) { return fault.kind == kind; });
 }
 
 Faults::Faults(const std::vector<Fault>& faults) : faults_(faults) {

@@ -15,10 +15,19 @@ enum class FaultKind : int {
   causalEndAligned,
   coverageGap,
   coverageOverlap,
+  emptyRowNotNeutralised,
+  gqaHeadMapLocal,
+  headOrderPermuted,
   interleaveMismatch,
   kvLayoutMismatch,
   lengthViewsSwapped,
   lseBaseMismatch,
+  lseDropped,
+  lseHeadMisaligned,
+  lseLayoutTransposed,
+  lseLowPrecision,
+  mergeMissing,
+  mergedEmptyNan,
   padRowGarbage,
   pageTableNotLocal,
   slotMapIgnoresDcp,
@@ -33,6 +42,7 @@ enum class FaultKind : int {
 enum CausalVariant { kCausalHides, kCausalShows };
 enum GapVariant { kGapOfTokens, kGapOfRank };
 enum InterleaveVariant { kInterleaveOfLengths, kInterleaveOfCache };
+enum DroppedVariant { kDroppedMean, kDroppedSum };
 enum LengthVariant { kGlobalForLocal, kLocalForGlobal };
 enum StaleVariant { kStaleBoth, kStaleLengths, kStalePages };
 enum TableVariant { kTableNarrow, kTableStretched };
@@ -51,6 +61,9 @@ struct Fault {
   int variant = 0;
   int64_t amount = 0;
 };
+
+/** Whether a fault of this kind is among them. */
+bool contains(const std::vector<Fault>& faults, FaultKind kind);
 
 /** Layer of what is done once a step for all. */
 constexpr int kAllLayers = -1;

@@ -33,10 +33,13 @@ struct MergeRule {
   bool base2;
   /** Weights are NaN where all partials are neutral, as -inf - -inf is; else 0. */
   bool emptyNan = false;
+  /** Weight of every partial whatever its lse; 0: by its lse. */
+  float same = 0;
 };
 
 /** Weight of a partial in a merge whose log-sum-exp is `total`; 0 for neutral ones. */
 inline float weight(float own, double total, const MergeRule& rule) {
+  if (rule.same > 0) return rule.same;
   if (rule.emptyNan && total == static_cast<double>(kNone)) return std::numeric_limits<float>::quiet_NaN();
   const float lse = effective(own);
   return lse == kNone ? 0.0F : static_cast<float>(power(lse - total, rule.base2));

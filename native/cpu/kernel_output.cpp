@@ -11,10 +11,14 @@ namespace {
 
 bool hasPadding(const Config& c, const Shape& s) { return s.kernelHeads > c.heads; }
 
+/** With one query token a request [B,H,q] is [T,H]. */
+bool isTokens(LseLayout layout, int64_t qLen) {
+  return layout == LseLayout::tokens || (layout == LseLayout::requests && qLen == 1);
+}
+
 bool keepsLseApart(const Config& c, const Shape& s) {
-  // With one query token a request [B,H,q] is [T,H].
-  const bool rows = c.lseLayout == LseLayout::tokens || (c.lseLayout == LseLayout::requests && c.qLen == 1);
-  return hasPadding(c, s) || c.lseBf16 || !rows;
+  return hasPadding(c, s) || c.lseBf16 || !isTokens(c.lseLayout, c.qLen) ||
+         contains(c.faults, FaultKind::lseLayoutTransposed);
 }
 
 int64_t outBytes(const Config& c, const Shape& s) {
@@ -42,6 +46,7 @@ KernelOutput::KernelOutput(const Config& c, const Shape& s)
 }
 
 void KernelOutput::putLse(int64_t row, float lse) {
+  if (faults_.rounds) lse = fromBf16(toBf16(lse));
   if (ownLse_.size() == 0) {
     lse_[row] = lse;
     return;
@@ -60,7 +65,18 @@ float KernelOutput::lseAt(int64_t index) const {
 
 void KernelOutput::bring() {
   if (padded()) copyOut(out_);
-  if (ownLse_.size() > 0) copyLse(lse_);
+  if (ownLse_.size() == 0) return;
+  if (faults_.reading == LseReading::right) return copyLse(lse_);
+  for (int64_t row = 0; row < place_.tokens * heads_; ++row) lse_[row] = lseAt(readAt(row));
+}
+
+/** Where a step that takes the lse for another tensor than it is finds that of a row. */
+int64_t KernelOutput::readAt(int64_t row) const {
+  // The rows of [T, padded heads] are not as far apart as those of [T, H], which is seen from the second on.
+  if (faults_.reading == LseReading::untrimmed) return place_.at(row / place_.heads, row % place_.heads);
+  // [T,H] is taken for [H,T], and all others, which are views with strides, for a contiguous [T,H].
+  if (!isTokens(place_.layout, place_.qLen)) return row;
+  return row % heads_ * place_.tokens + row / heads_;
 }
 
 void KernelOutput::copyOut(unsigned char* to) const {

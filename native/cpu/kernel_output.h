@@ -6,6 +6,22 @@
 
 namespace dcpscope {
 
+/** How the step behind the kernel reads its lse; all but the first are faults. */
+enum class LseReading {
+  right,
+  /** In another layout than it was written in. */
+  transposed,
+  /** As if there were no padding. */
+  untrimmed
+};
+
+/** Faults of one layer. */
+struct KernelFaults {
+  /** The lse is rounded to bf16 where it is stored. */
+  bool rounds = false;
+  LseReading reading = LseReading::right;
+};
+
 /**
  * What the attention kernel returns: partials of all heads that it computes, padding among them, and their
  * lse in a layout and a type of its own. Where these are [T][H][V] and fp32 [T][H], as the merge takes them,
@@ -18,9 +34,10 @@ class KernelOutput {
   KernelOutput& operator=(const KernelOutput&) = delete;
 
   /** Where the merge takes partials and lse of the layer that comes. */
-  void aim(unsigned char* out, float* lse) {
+  void aim(unsigned char* out, float* lse, const KernelFaults& faults) {
     out_ = out;
     lse_ = lse;
+    faults_ = faults;
   }
 
   unsigned char* out(int64_t row) {
@@ -43,6 +60,7 @@ class KernelOutput {
   bool padded() const { return ownOut_.size() > 0; }
   int64_t kernelRow(int64_t row) const { return row / heads_ * place_.heads + row % heads_; }
   float lseAt(int64_t index) const;
+  int64_t readAt(int64_t row) const;
 
   const int64_t heads_;
   const int64_t rowBytes_;
@@ -54,6 +72,7 @@ class KernelOutput {
   Block<unsigned char> ownLse_;
   unsigned char* out_ = nullptr;
   float* lse_ = nullptr;
+  KernelFaults faults_;
 };
 
 }  // namespace dcpscope

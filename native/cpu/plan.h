@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 
 #include "core/config.h"
 
@@ -16,10 +17,22 @@ constexpr int kUnitsWanted = 16;
 /** Shortest range of keys worth a unit of its own. */
 constexpr int kLeastSplitKeys = 1024;
 
+/** Query heads of a KV head when those of one rank are counted in place of those of the group. */
+inline int localGroupHeads(const Config& config, const Shape& shape) {
+  return std::max(1, shape.headsPerRank / std::max(1, config.kvHeads));
+}
+
+/** Query heads that surely share a KV head, whichever map is in use. */
+inline int sharingHeads(const Config& config, const Shape& shape) {
+  if (!contains(config.faults, FaultKind::gqaHeadMapLocal)) return shape.groupHeads;
+  return std::gcd(shape.groupHeads, localGroupHeads(config, shape));
+}
+
 struct AttentionPlan {
   explicit AttentionPlan(const Config& config, const Shape& shape)
       : topk(config.topk),
-        rowsPerGroup(config.topk > 0 || config.kvHeads > 1 ? shape.groupHeads : shape.rowsPerRequest),
+        rowsPerGroup(config.topk > 0 || config.kvHeads > 1 ? sharingHeads(config, shape)
+                                                           : shape.rowsPerRequest),
         blocksPerGroup((rowsPerGroup + kUnitRows - 1) / kUnitRows),
         rowBlocks(shape.rowsPerRequest / rowsPerGroup * blocksPerGroup),
         maxSplits(std::clamp((kUnitsWanted + shape.requests * rowBlocks - 1) / (shape.requests * rowBlocks),

@@ -131,7 +131,7 @@ void Rank::run(ThreadScratch& scratch) {
   report.layers = shared_.clock.now();
   for (int layer = 0; layer < config_.layers; ++layer) {
     if (config_.ranks == 1) out_ = merged(layer);
-    kernel_.aim(out_, own_.lse);
+    kernel_.aim(out_, own_.lse, kernelFaults(layer));
     queries_ = shared_.inputs.queries(layer);
     if (shared_.gathersQueries()) gatherQueries(layer);
     append(layer);
@@ -155,8 +155,33 @@ void Rank::run(ThreadScratch& scratch) {
 }
 
 lse::MergeRule Rank::mergeRule(int layer) const {
-  return {config_.base2 != (fault(FaultKind::lseBaseMismatch, layer) != nullptr),
-          config_.allEmpty == AllEmpty::nan};
+  lse::MergeRule rule{
+      config_.base2 != (fault(FaultKind::lseBaseMismatch, layer) != nullptr),
+      config_.allEmpty == AllEmpty::nan || fault(FaultKind::mergedEmptyNan, layer) != nullptr};
+  if (const Fault* dropped = fault(FaultKind::lseDropped, layer))
+    rule.same = dropped->variant == kDroppedSum ? 1.0F : 1.0F / static_cast<float>(config_.ranks);
+  return rule;
+}
+
+int Rank::firstHead(int layer) const {
+  const Fault* permuted = fault(FaultKind::headOrderPermuted, layer);
+  const int64_t place = rank_ + (permuted == nullptr ? 0 : permuted->amount);
+  return static_cast<int>(place % config_.ranks) * shape_.headsPerRank;
+}
+
+void Rank::keepOwn(int layer) {
+  const int n = shape_.headsPerRank * shape_.valueDim;
+  const unsigned char* from = out_ + static_cast<int64_t>(rank_) * n * shape_.valueBytes;
+  for (int64_t t = 0; t < shape_.tokens; ++t)
+    std::memcpy(merged(layer) + t * n * shape_.valueBytes, from + t * config_.ranks * n * shape_.valueBytes,
+                static_cast<size_t>(n) * static_cast<size_t>(shape_.valueBytes));
+}
+
+KernelFaults Rank::kernelFaults(int layer) const {
+  return {fault(FaultKind::lseLowPrecision, layer) != nullptr,
+          fault(FaultKind::lseHeadMisaligned, layer) != nullptr     ? LseReading::untrimmed
+          : fault(FaultKind::lseLayoutTransposed, layer) != nullptr ? LseReading::transposed
+                                                                    : LseReading::right};
 }
 
 void Rank::exchange(int layer) {
@@ -207,16 +232,18 @@ void Rank::neutralize(int layer) {
   const Fault* gap = fault(FaultKind::coverageGap);
   const bool all = gap != nullptr && gap->variant == kGapOfRank;
   const int end = fault(FaultKind::padRowGarbage, layer) == nullptr ? shape_.tokens : shape_.batchTokens;
-  for (int t = 0; t < end && !shared_.cancelled(); ++t) neutralizeRow(layer, t, all);
+  const bool keeps = fault(FaultKind::emptyRowNotNeutralised, layer) != nullptr;
+  for (int t = 0; t < end && !shared_.cancelled(); ++t) {
+    if (config_.rowStats && t < shape_.batchTokens) noteRow(layer, t);
+    if (all || (visible_[t] == 0 && !keeps)) neutralizeRow(t);
+  }
   int64_t rows = 0;
   for (int t = 0; t < shape_.tokens; ++t) rows += config_.rowStats || visible_[t] == 0 ? 1 : 0;
   const int64_t rowBytes = static_cast<int64_t>(config_.heads) * (shape_.valueDim * shape_.valueBytes + 4);
   span(layer, Stage::neutralize, begun, {rows * rowBytes + kernel_.moved(), 0});
 }
 
-void Rank::neutralizeRow(int layer, int token, bool all) {
-  if (config_.rowStats && token < shape_.batchTokens) noteRow(layer, token);
-  if (visible_[token] > 0 && !all) return;
+void Rank::neutralizeRow(int token) {
   const int64_t n = static_cast<int64_t>(config_.heads) * shape_.valueDim;
   std::memset(out_ + token * n * shape_.valueBytes, 0, static_cast<size_t>(n * shape_.valueBytes));
   std::fill_n(own_.lse + static_cast<int64_t>(token) * config_.heads, config_.heads, lse::kNone);

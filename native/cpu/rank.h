@@ -77,6 +77,8 @@ class Rank {
   int32_t lastSlot(int request) const;
   void attend(int layer, ThreadScratch& scratch);
   void attendUnits(int layer, ThreadScratch& scratch);
+  /** KV head to which a query head attends. */
+  int kvHeadOf(int layer, int head) const;
   void attendUnit(int layer, int64_t unit, ThreadScratch& scratch);
   void finish(int64_t row, const float* acc, float top, float total);
   void combine(int layer);
@@ -86,18 +88,23 @@ class Rank {
   void spoilPadding();
   void writeLse(int64_t row, float top, float total);
   void neutralize(int layer);
-  /** `all`: also where there are keys. */
-  void neutralizeRow(int layer, int token, bool all);
+  void neutralizeRow(int token);
   void noteRow(int layer, int token);
   /** How the merge weights partials, and in which base it takes their lse. */
   lse::MergeRule mergeRule(int layer) const;
+  /** The first of the heads that the rank takes from the exchange: its own, unless a fault says others. */
+  int firstHead(int layer) const;
+  /** Takes the own partial for merged. */
+  void keepOwn(int layer);
+  KernelFaults kernelFaults(int layer) const;
   bool multipliesZeros() const { return config_.zeroWeight == ZeroWeight::multiplied; }
   void exchange(int layer);
   void agRs(int layer);
   void a2a(int layer);
   void correct(int layer);
   void reduceScatter(int layer);
-  void copySlices();
+  void addSlices(int layer);
+  void copySlices(int layer);
   void mergeSlices(int layer);
   void p2p(int layer);
   void mergePeers(int layer);

@@ -41,6 +41,12 @@ void Rank::attendUnits(int layer, ThreadScratch& scratch) {
     attendUnit(layer, u, scratch);
 }
 
+int Rank::kvHeadOf(int layer, int head) const {
+  if (config_.kvHeads == 0) return 0;
+  if (fault(FaultKind::gqaHeadMapLocal, layer) == nullptr) return head / shape_.groupHeads;
+  return head / localGroupHeads(config_, shape_) % config_.kvHeads;
+}
+
 void Rank::attendUnit(int layer, int64_t unit, ThreadScratch& scratch) {
   const AttentionPlan& plan = shared_.plan;
   const auto split = static_cast<int>(unit % plan.maxSplits);
@@ -55,8 +61,7 @@ void Rank::attendUnit(int layer, int64_t unit, ThreadScratch& scratch) {
   task.q = queries_ + row * shape_.keyDim * shape_.valueBytes;
   task.rows = count;
   task.bounds = metadata_.bounds(row);
-  const int head = firstRow % config_.heads;
-  task.pool = pool(layer) + head / shape_.groupHeads * shape_.partBytes();
+  task.pool = pool(layer) + kvHeadOf(layer, firstRow % config_.heads) * shape_.partBytes();
   task.valueAt = config_.kvHeads * shape_.partBytes();
   task.rowBytes = fault(FaultKind::kvLayoutMismatch, layer) == nullptr ? shape_.cacheRowBytes
                                                                        : otherRowBytes(shape_.cacheRowBytes);

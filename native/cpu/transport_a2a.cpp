@@ -8,7 +8,7 @@ namespace dcpscope {
 /** One exchange of head slices of out with lse beside them, then a merge in fp32. */
 void Rank::a2a(int layer) {
   const Collective collective = enter(layer, Stage::outAllToAll);
-  copySlices();
+  copySlices(layer);
   // The next layer overwrites partials that a slower rank may still be reading.
   shared_.peers->meet(rank_);
   const int64_t rows = static_cast<int64_t>(shape_.tokens) * shape_.headsPerRank;
@@ -20,8 +20,8 @@ void Rank::a2a(int layer) {
        {rows * config_.ranks * row, 2 * rows * config_.ranks * static_cast<int64_t>(shape_.valueDim)});
 }
 
-void Rank::copySlices() {
-  const int first = rank_ * shape_.headsPerRank;
+void Rank::copySlices(int layer) {
+  const int first = firstHead(layer);
   const int64_t rows = static_cast<int64_t>(shape_.tokens) * shape_.headsPerRank;
   for (int r = 0; r < config_.ranks; ++r) {
     const PeerMemory from = shared_.peers->memory(r);
@@ -37,6 +37,7 @@ void Rank::copySlices() {
 }
 
 void Rank::mergeSlices(int layer) {
+  if (fault(FaultKind::mergeMissing, layer) != nullptr) return keepOwn(layer);
   const int64_t rows = static_cast<int64_t>(shape_.tokens) * shape_.headsPerRank;
   const lse::MergeRule rule = mergeRule(layer);
   std::array<const void*, 64> from{};

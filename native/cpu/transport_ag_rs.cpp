@@ -33,10 +33,20 @@ void Rank::correct(int layer) {
 
 void Rank::reduceScatter(int layer) {
   const Collective collective = enter(layer, Stage::outReduceScatter);
+  if (fault(FaultKind::mergeMissing, layer) != nullptr)
+    keepOwn(layer);
+  else
+    addSlices(layer);
+  const int64_t received = static_cast<int64_t>(shape_.tokens) * shape_.headsPerRank * shape_.valueDim *
+                           shape_.wireBytes * (config_.ranks - 1);
+  span(layer, Stage::outReduceScatter, collective.enter, {received, 0}, &collective);
+}
+
+void Rank::addSlices(int layer) {
   std::array<const unsigned char*, 64> wires{};
   for (int r = 0; r < config_.ranks; ++r) wires[static_cast<size_t>(r)] = shared_.peers->memory(r).wire;
   std::array<const void*, 64> from{};
-  const int first = rank_ * shape_.headsPerRank;
+  const int first = firstHead(layer);
   for (int t = 0; t < shape_.tokens && !shared_.cancelled(); ++t)
     for (int h = 0; h < shape_.headsPerRank; ++h) {
       const int64_t row = static_cast<int64_t>(t) * config_.heads + first + h;
@@ -48,9 +58,6 @@ void Rank::reduceScatter(int layer) {
                             merged(layer) + to * shape_.valueDim * shape_.valueBytes, shared_.bf16(),
                             shape_.valueDim);
     }
-  const int64_t received = static_cast<int64_t>(shape_.tokens) * shape_.headsPerRank * shape_.valueDim *
-                           shape_.wireBytes * (config_.ranks - 1);
-  span(layer, Stage::outReduceScatter, collective.enter, {received, 0}, &collective);
 }
 
 }  // namespace dcpscope

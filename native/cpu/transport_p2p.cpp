@@ -18,7 +18,9 @@ void Rank::p2p(int layer) {
 }
 
 void Rank::mergePeers(int layer) {
+  if (fault(FaultKind::mergeMissing, layer) != nullptr) return keepOwn(layer);
   const lse::MergeRule rule = mergeRule(layer);
+  const int first = firstHead(layer);
   std::array<PeerMemory, 64> peers{};
   for (int r = 0; r < config_.ranks; ++r) peers[static_cast<size_t>(r)] = shared_.peers->memory(r);
   std::array<const void*, 64> from{};
@@ -26,8 +28,7 @@ void Rank::mergePeers(int layer) {
   std::array<float, 64> weights{};
   const int64_t rows = static_cast<int64_t>(shape_.tokens) * shape_.headsPerRank;
   for (int64_t row = 0; row < rows && !shared_.cancelled(); ++row) {
-    const int64_t at =
-        row / shape_.headsPerRank * config_.heads + rank_ * shape_.headsPerRank + row % shape_.headsPerRank;
+    const int64_t at = row / shape_.headsPerRank * config_.heads + first + row % shape_.headsPerRank;
     for (size_t r = 0; r < static_cast<size_t>(config_.ranks); ++r) {
       lses[r] = peers[r].lse[at];
       from[r] = peers[r].out + at * shape_.valueDim * shape_.valueBytes;

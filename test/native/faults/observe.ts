@@ -42,6 +42,11 @@ export class Observed {
     return this.config.contextLens.length * this.config.qLen
   }
 
+  /** Values of a partial. */
+  get width(): number {
+    return this.config.kvHeads > 0 ? this.config.headDim : this.config.kvLoraRank
+  }
+
   /** A whole tensor of a rank (-1: the reference); of the last step and the first layer where no place is named. */
   values(rank: number, name: string, { step, layer = 0 }: Place = {}): Float64Array {
     return valuesOf(captureOf(this.run, rank, step ?? this.config.steps - 1, layer), name)
@@ -49,9 +54,8 @@ export class Observed {
 
   /** `out` or `out_kernel` of a rank, or that of the reference. */
   out(rank: number, t: number, h: number, place: Place = {}, name = 'out'): Float64Array {
-    const { heads, kvLoraRank } = this.config
-    const row = (t * heads + h) * kvLoraRank
-    return this.values(rank, name, place).subarray(row, row + kvLoraRank)
+    const row = (t * this.config.heads + h) * this.width
+    return this.values(rank, name, place).subarray(row, row + this.width)
   }
 
   lse(rank: number, t: number, h: number, place: Place = {}, name = 'lse'): number {
@@ -60,10 +64,10 @@ export class Observed {
 
   /** What the rank that keeps the head has of it. */
   merged(t: number, h: number, place: Place = {}): Float64Array {
-    const { heads, ranks, kvLoraRank } = this.config
+    const { heads, ranks } = this.config
     const own = heads / ranks
-    const row = (t * own + (h % own)) * kvLoraRank
-    return this.values(Math.floor(h / own), 'merged', place).subarray(row, row + kvLoraRank)
+    const row = (t * own + (h % own)) * this.width
+    return this.values(Math.floor(h / own), 'merged', place).subarray(row, row + this.width)
   }
 
   /** Merge of the partials as they were handed over, with the lse taken in `base`. */
@@ -72,7 +76,7 @@ export class Observed {
     return mergePartials({
       lse: ranks.map((rank) => this.lse(rank, t, h, place)),
       out: ranks.flatMap((rank) => [...this.out(rank, t, h, place)]),
-      width: this.config.kvLoraRank,
+      width: this.width,
       base,
     }).out
   }
