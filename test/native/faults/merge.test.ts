@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { vectorError } from '../../../app/lse/error.ts'
 import { EVENT_KINDS } from '../../../app/trace/stages.ts'
-import { column } from '../engine.ts'
+import { at, column } from '../engine.ts'
 import { capturedConfig, EXACT, faultOf, type Observed, observe } from './observe.ts'
 
 /** Faults of the merge: the partials that go into it are right. */
@@ -14,10 +14,10 @@ const rowsOfRank = (run: Observed, rank: number): [t: number, h: number][] =>
 
 /** Sum of the partials of a row, each times `weight`. */
 const combined = (run: Observed, t: number, h: number, weight: number): Float64Array => {
-  const out = new Float64Array(run.width)
-  for (const rank of RANKS)
-    run.out(rank, t, h).forEach((value, v) => void (out[v] = (out[v] ?? 0) + weight * value))
-  return out
+  const partials = RANKS.map((rank) => run.out(rank, t, h))
+  return Float64Array.from({ length: run.width }, (_, v) =>
+    partials.reduce((sum, partial) => sum + weight * at(partial, v), 0),
+  )
 }
 
 const partialsAreRight = (run: Observed): void => {
