@@ -109,6 +109,12 @@ void validateFaults(const Config& c) {
     rule(fault.ranks != 0, "faults", "must name a rank");
     rule(c.ranks == 64 || fault.ranks >> c.ranks == 0, "faults",
          "must name ranks below ranks (" + std::to_string(c.ranks) + ")");
+    rule(fault.kind != FaultKind::interleaveMismatch || (fault.amount >= 1 && c.pageSize % fault.amount == 0),
+         "faults", "another interleave must divide pageSize");
+    rule(fault.kind != FaultKind::kvLayoutMismatch ||
+             isQuantisedRow(cacheRowBytesOf(c.kvType, c.kvLoraRank + c.ropeDim)),
+         "faults", "rows of the cache must have 576 or 656 bytes to be taken for the others");
+    range(fault.amount, 0, kMaxContext, "faults");
     for (const int layer : fault.layers) range(layer, 0, c.layers - 1, "faults");
     for (const int step : fault.steps) range(step, 0, c.steps - 1, "faults");
   }

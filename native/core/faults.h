@@ -48,6 +48,11 @@ enum StaleVariant { kStaleBoth, kStaleLengths, kStalePages };
 enum TableVariant { kTableNarrow, kTableStretched };
 enum SentinelVariant { kSentinelIndexed, kSentinelCounted };
 
+/** Bytes of a token in the quantised layouts that are confused: fp8, and fp8_ds_mla. */
+constexpr bool isQuantisedRow(int bytes) { return bytes == 576 || bytes == 656; }
+/** The other one of them. */
+constexpr int otherRowBytes(int rowBytes) { return rowBytes == 576 ? 656 : 576; }
+
 /** By its identifier, `lse-base-mismatch`; none for one that the engine cannot inject. */
 std::optional<FaultKind> faultKind(std::string_view name);
 

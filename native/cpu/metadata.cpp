@@ -96,7 +96,7 @@ void Metadata::misreadTable(bool narrow) {
   for (int r = 0; r < shape_.requests; ++r) {
     for (int64_t column = 0; column < roomy_; ++column)
       table_[begin(r) + column] = written_[std::min(r * stride + column, cells - 1)];
-    columns_[r] = narrow ? std::min(columns_[r], width) : stride;
+    columns_[r] = narrow ? std::min(columns_[r], width) : std::min(stride, roomy_);
   }
 }
 

@@ -28,9 +28,6 @@ struct Collective {
   int64_t lastEnter;
 };
 
-/** Bytes of a token in the other one of the two quantised layouts: fp8 of 576 bytes, fp8_ds_mla of 656. */
-constexpr int otherRowBytes(int rowBytes) { return rowBytes == 576 ? 656 : 576; }
-
 /** What a stage moved and computed. */
 struct Work {
   int64_t bytes = 0;

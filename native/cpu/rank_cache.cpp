@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "core/layout.h"
 #include "cpu/rank.h"
 
@@ -83,7 +85,7 @@ void Rank::choose(int request, int64_t at, int64_t local) {
 
 /** The last place of the last page of a request, where index -1 leads. */
 int32_t Rank::lastSlot(int request) const {
-  const int32_t page = metadata_.pages(request)[metadata_.columns(request) - 1];
+  const int32_t page = metadata_.pages(request)[std::max<int64_t>(metadata_.columns(request), 1) - 1];
   return static_cast<int32_t>(layout::slot(page, config_.pageSize - 1, config_.pageSize));
 }
 
