@@ -1,4 +1,5 @@
 import type { Progress } from '../../app/protocol/store.ts'
+import type { RunConfig } from '../../app/run/config.ts'
 import { type Caveats, caveatOf } from '../../app/trace/caveat.ts'
 import type { Manifest, RunSummary } from '../../app/trace/manifest.ts'
 import { type Provenance, STAGES } from '../../app/trace/stages.ts'
@@ -7,14 +8,14 @@ import { textTable } from './text-table.ts'
 type Fact = [name: string, value: string]
 
 /** What the manifest says about a run in sentences. */
-type Notes = Caveats & Pick<Manifest, 'kernelNote'>
+type Notes = Caveats & Partial<Pick<Manifest, 'kernelNote' | 'config'>>
 
 /** The summary of a run for a person: facts, with the notes of its manifest, then the stages in the order in which they run. */
 export const summaryText = (
   name: string,
   bundle: string,
   summary: RunSummary,
-  { kernelNote, ...caveats }: Notes = {},
+  { kernelNote, config, ...caveats }: Notes = {},
 ): string => {
   const { check, stepMs } = summary
   const caveat = caveatOf(caveats)
@@ -39,6 +40,7 @@ export const summaryText = (
   const facts: Fact[] = [
     ['device', summary.device],
     ['ranks', String(summary.ranks)],
+    ...faultFacts(config?.faults ?? []),
     ...(caveat === undefined ? [] : [[caveat.source, caveat.text] satisfies Fact]),
     ['steps', summary.steps === 0 ? 'none was finished' : String(summary.steps)],
     ...(summary.steps === 0 ? [] : measured),
@@ -50,6 +52,20 @@ export const summaryText = (
   const lines = [name, ...facts.map(([key, value]) => `  ${key.padEnd(width)}  ${value}`)]
   return summary.steps === 0 ? lines.join('\n') : [...lines, '', stageTable(summary)].join('\n')
 }
+
+/** What was injected on purpose, one line each. */
+const faultFacts = (faults: RunConfig['faults']): Fact[] =>
+  faults.map(({ fault, ranks, layers, steps }) => {
+    const where = [
+      ranks === 'all' ? 'all ranks' : listed('rank', ranks),
+      ...(layers === undefined ? [] : [listed('layer', layers)]),
+      ...(steps === undefined ? [] : [listed('step', steps)]),
+    ]
+    return ['fault', `${fault} on ${where.join(', ')}`]
+  })
+
+const listed = (what: string, values: readonly number[]): string =>
+  `${what}${values.length === 1 ? '' : 's'} ${values.join(', ')}`
 
 const stageTable = (summary: RunSummary): string => {
   const stages = STAGES.flatMap((stage) => {

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import type { EngineConfig } from '../../app/run/engine-config.ts'
 import { configs } from './arbitraries.ts'
 import { addon, type Finished, finish, rowsOf, smallConfig, thrown } from './engine.ts'
+import { faultOf } from './faults/observe.ts'
 import { errorsOf, filled, type Row, runRanks, segments, startRanks, timeless } from './rank-processes.ts'
 
 const config: EngineConfig = smallConfig({
@@ -37,6 +38,16 @@ const variants: readonly [string, Partial<EngineConfig>][] = [
   ['p2p, replicated q, sparse', { comm: 'p2p', replicateQ: true, topk: 64 }],
   ['ag_rs, fp8, empty rows NaN', { comm: 'ag_rs', kvDtype: 'fp8', emptyRow: 'nan' }],
   ['one rank', { ranks: 1 }],
+  [
+    'faults together',
+    {
+      faults: [
+        faultOf('coverage-gap', { ranks: [1], amount: 2 }),
+        faultOf('lse-base-mismatch', { ranks: [0], steps: [1] }),
+        faultOf('slot-map-ignores-dcp'),
+      ],
+    },
+  ],
 ]
 
 /** Runs a configuration both ways; what they recorded must be the same. */

@@ -59,6 +59,7 @@ describe('dcpscope run --scenario', () => {
     expect(stdout).toMatch(/^pad-row-garbage: Garbage in rows/)
     expect(stdout).toContain('seen in flashinfer-ai/flashinfer#2883')
     expect(stdout.match(/^ {2}check +ok/gm)).toHaveLength(2)
+    expect(stdout.match(/^ {2}fault +pad-row-garbage on all ranks$/gm)).toHaveLength(1)
     const runs = readdirSync(join(data, 'dcpscope', 'runs'))
     expect(runs.map((name) => name.replace(/^[\d-]+-pad/, 'pad')).sort()).toEqual([
       'pad-row-garbage-broken.dcp',
