@@ -39,7 +39,7 @@ export const helloSchema = z.object({
   /** Number of the rank on its machine, where a launcher says so. */
   localRank: z.int().optional(),
   host: z.string().max(255),
-  /** Names the running system: ranks of the same one share its clock and its memory. */
+  /** Names the running system and its shared memory: ranks of the same one meet there. */
   system: z.string(),
   pid: z.int(),
   versions: z.record(z.string(), z.string()),
@@ -67,19 +67,23 @@ export const fromRankSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('beat'), places: z.array(z.string()) }),
   /** Answer to `clock` with the steady clock of the rank's machine. */
   z.strictObject({ type: z.literal('clock'), ns: z.bigint() }),
+  /** Of the first rank, before its trace: where it listens for the others, which share no memory with it. */
+  z.strictObject({ type: z.literal('listens'), port: z.int() }),
   /** Somebody asked this rank to end: the run is to be stopped. */
   z.strictObject({ type: z.literal('stop') }),
 ])
 export type FromRank = z.output<typeof fromRankSchema>
 
 export const toRankSchema = z.discriminatedUnion('type', [
-  /** All ranks are there and this one may begin. `segment`: name of the memory that the ranks share. */
+  /** All ranks are there and this one may begin. `segment`: name of the memory that the ranks share, or of the group. */
   z.strictObject({
     type: z.literal('start'),
     runId: z.string(),
     name: z.string(),
     segment: z.string(),
     creates: z.boolean(),
+    /** Where ranks of several machines meet: the port of the first one, 0 for that itself. */
+    network: z.strictObject({ port: z.int() }).optional(),
     /** Some ranks share a GPU, so that times contain the turns of others. */
     timeSliced: z.boolean(),
     /** On the steady clock of the rank's machine. */

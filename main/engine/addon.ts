@@ -42,14 +42,24 @@ export interface NativeAttention {
 /** A rank with a process of its own. */
 export interface Member {
   readonly rank: number
-  /** Name of the memory that the ranks of a machine share. */
+  /** Name of the memory that the ranks share, or what they know each other by over the network. */
   readonly segment: string
-  /** Makes that memory, and checks that the machine has memory for all ranks; the others open it afterwards. */
+  /** Makes that memory, or listens; the others come afterwards. It checks that its machine has memory for all ranks. */
   readonly creates: boolean
   /** Nanoseconds of this machine's steady clock at which the clock of the run is zero. */
   readonly clockBaseNs: bigint
   /** Index of the GPU that computes it, of those of `cuda()`, where a GPU does; 0 where it is not given. */
   readonly gpu?: number
+  /** Of ranks that share no memory. */
+  readonly network?: MeetingPoint
+}
+
+/** Where the first rank of several machines listens, and the others find it. */
+export interface MeetingPoint {
+  /** Numeric. Of the first rank: where it is to listen; empty: at all addresses that it has. */
+  readonly address: string
+  /** 0 for the first rank, which takes any that is free (NativeRun.port). */
+  readonly port: number
 }
 
 /** What the addon says beyond what a run needs. */
@@ -126,6 +136,8 @@ export interface NativeRun {
    * processes of their own. While nothing works here, to ask also shows the others that this rank goes on.
    */
   places(): string[]
+  /** Where the first rank of several machines listens for the others; 0 where nobody does. */
+  port(): number
   /** Aborts a running `fill` or `advance` soon (within a layer); it rejects with ERR_CANCELLED. The step is
    * discarded, or with `keepStep` what its finished stages recorded is kept. */
   cancel(keepStep?: boolean): void

@@ -1,3 +1,4 @@
+import type { Hello } from '../../app/protocol/ranks.ts'
 import type { RunConfig } from '../../app/run/config.ts'
 import { engineConfig } from '../../app/run/engine-config.ts'
 import {
@@ -7,6 +8,7 @@ import {
   type RankGpu,
   rankGpu,
   ranksByGpu,
+  usesNccl,
 } from '../../app/run/gpus.ts'
 import type { CudaInfo } from '../../app/run/machine.ts'
 import type { NativeAddon } from '../engine/addon.ts'
@@ -27,6 +29,18 @@ export const gpuProblem = (
   if (placement !== undefined) return new GroupProblem('ERR_CONFIG', placement)
   const memory = memoryProblem(engine, config, gpus)
   return memory === undefined ? undefined : new GroupProblem('ERR_MEMORY', memory)
+}
+
+/** Why ranks of several machines cannot exchange as configured; undefined when they can, or are on one. */
+export const apartProblem = (config: RunConfig, all: readonly Hello[]): GroupProblem | undefined => {
+  const [first] = all
+  const other = all.find(({ system }) => system !== first?.system)
+  if (other?.gpu === undefined || usesNccl(config)) return undefined
+  return new GroupProblem(
+    'ERR_CONFIG',
+    `parallel.comm: ${config.parallel.comm} reads the memory of other ranks' GPUs, and rank ${other.rank} (${other.host}) is on ` +
+      `another machine than rank 0 (${first?.host}), or sees another /dev/shm; use ag_rs or a2a`,
+  )
 }
 
 /** GPUs of all ranks that the leader starts itself, by rank: they see what it sees. */

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { cpus, hostname } from 'node:os'
 import { type Assignment, type Hello, PRODUCT } from '../../app/protocol/ranks.ts'
 import { type RankGpu, rankGpu, usesNccl } from '../../app/run/gpus.ts'
@@ -52,10 +52,14 @@ const gpuVersions = (
   }
 }
 
-/** Names the running system, also from within containers; where it has no such name, its host's. */
+/**
+ * Names the running system and the shared memory that one sees in it: containers may have their own. Where the system
+ * has no such name, its host's.
+ */
 const systemId = (): string => {
   try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+    const booted = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+    return `${booted} ${statSync('/dev/shm').dev}`
   } catch {
     return hostname()
   }
@@ -69,13 +73,14 @@ export const mismatch = (first: Hello, other: Hello): string | undefined => {
   const difference = firstDifference(first.config, other.config, '')
   if (difference !== undefined)
     return `${who} has another configuration: ${difference.path} is ${shown(difference.other)} there and ${shown(difference.first)} on rank ${first.rank}`
-  if (other.system !== first.system)
-    return `${who} is on another machine than rank ${first.rank} (${first.host}): ranks meet in shared memory`
   if ((other.gpu === undefined) !== (first.gpu === undefined))
     return `${who} computes on ${other.device}, rank ${first.rank} on ${first.device}: name one kind of device in engine.device`
   const gpus = versionDifference(first.gpu?.versions ?? {}, other.gpu?.versions ?? {})
   return gpus === undefined ? undefined : `${who} has another version: ${gpus} on rank ${first.rank}`
 }
+
+/** Whether some ranks share no memory with the first one, so that all meet over the network. */
+export const areApart = (all: readonly Hello[]): boolean => all.some(({ system }) => system !== all[0]?.system)
 
 type Versions = Hello['versions']
 

@@ -23,8 +23,8 @@ import { takeStoreReply } from '../engine/store-reply.ts'
 import { type Cause, causeText } from './cause.ts'
 import { alignClocks, clocksOf, clockUncertainty, ownUncertainty } from './clocks.ts'
 import { type Gathering, gather, isLoopback, LEFT_MS, type Seated } from './gather.ts'
-import { gpuProblem, gpusOfAll } from './gpu-problem.ts'
-import { helloOf } from './greeting.ts'
+import { apartProblem, gpuProblem, gpusOfAll } from './gpu-problem.ts'
+import { areApart, helloOf } from './greeting.ts'
 import { LocalRanks } from './local-ranks.ts'
 import { ownGpu } from './own-gpu.ts'
 import { GroupProblem, stopped } from './problem.ts'
@@ -84,6 +84,8 @@ class Group {
   readonly #clockBase = new Date()
   #gathering: Gathering | undefined
   #ranks: readonly RankLine[] = []
+  /** Where the first rank listens, of ranks that meet over the network. */
+  #port = 0
   #begun = false
   #stopping = false
   #cause: Cause | undefined
@@ -156,7 +158,7 @@ class Group {
     const waitMs = GATHER_MS + (seat === undefined ? startMs(this.#world, addon.cpu().cores) : 0)
     this.#gathering = gather({
       ...{ address, port, first, waitMs },
-      judge: (all) => judge(all.flatMap(({ gpu }) => gpu ?? [])),
+      judge: (all) => apartProblem(config, all) ?? judge(all.flatMap(({ gpu }) => gpu ?? [])),
     })
     const bound = await this.#gathering.listening
     const ranks = seat === undefined ? Array.from({ length: this.#world }, (_, rank) => rank) : [0]
@@ -206,6 +208,9 @@ class Group {
       case 'clock':
         rank.takeClock(message.ns)
         return
+      case 'listens':
+        this.#port = message.port
+        return
       case 'stop':
         this.stop()
         return
@@ -239,7 +244,7 @@ class Group {
     this.#settle()
   }
 
-  /** The first rank makes the memory that the others open; the run has begun when all have. */
+  /** The first rank makes the memory that the others open, or listens; the run has begun when all have come. */
   #beginNext({ rank }: RankLine): void {
     if (rank === 0) for (let other = 1; other < this.#world; other++) this.#startRank(other)
     const [first] = this.#ranks
@@ -263,6 +268,7 @@ class Group {
       name,
       segment: this.#world === 1 ? '' : this.#segment,
       creates: number === 0,
+      ...(areApart(this.#ranks.map(({ hello }) => hello)) ? { network: { port: this.#port } } : {}),
       timeSliced: sharesGpus(this.#ranks.flatMap(({ hello }) => hello.gpu ?? [])),
       clockBaseNs: this.#clockBaseNs + (rank.clock?.offsetNs ?? 0n),
       credit: Math.max(2 * MESSAGE_BYTES, Math.floor(CREDIT_BYTES / this.#world)),

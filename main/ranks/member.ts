@@ -8,8 +8,9 @@ import {
   type ToRank,
   toRankSchema,
 } from '../../app/protocol/ranks.ts'
-import type { NativeAddon, NativeRun } from '../engine/addon.ts'
+import type { MeetingPoint, NativeAddon, NativeRun } from '../engine/addon.ts'
 import { type LocalDriver, startRun } from '../engine/driver.ts'
+import { isLoopback } from './gather.ts'
 import { helloOf } from './greeting.ts'
 import { type OwnGpu, ownGpu } from './own-gpu.ts'
 import { GroupProblem } from './problem.ts'
@@ -36,7 +37,7 @@ export const runMember = async (
     const gpu = ownGpu(addon, assignment)
     const socket = await connected(assignment, asked)
     if (socket === undefined) return { over: { type: 'over', status: 'stopped' }, stuck: false }
-    const member = new Member(addon, assignment, gpu, socketPort(socket))
+    const member = new Member(addon, assignment, gpu, socket)
     if (asked.aborted) member.askToStop()
     else asked.addEventListener('abort', () => member.askToStop())
     return await member.end
@@ -97,6 +98,8 @@ class Member {
   readonly #assignment: Assignment
   readonly #gpu: OwnGpu | undefined
   readonly #line: SocketPort
+  /** As this rank has reached it, which the name that it was told may not say. */
+  readonly #leaderAddress: string
   readonly #beats: NodeJS.Timeout
   #ended: (end: MemberEnd) => void = () => {}
   #driver: LocalDriver | undefined
@@ -105,11 +108,13 @@ class Member {
   #segment: string | undefined
   #missed = 0
 
-  constructor(addon: NativeAddon, assignment: Assignment, gpu: OwnGpu | undefined, line: SocketPort) {
+  constructor(addon: NativeAddon, assignment: Assignment, gpu: OwnGpu | undefined, socket: Socket) {
+    const line = socketPort(socket)
     this.#addon = addon
     this.#assignment = assignment
     this.#gpu = gpu
     this.#line = line
+    this.#leaderAddress = socket.remoteAddress ?? ''
     this.end = new Promise((resolve) => {
       this.#ended = resolve
     })
@@ -155,14 +160,16 @@ class Member {
     }
   }
 
-  #start({ runId, name, credit, timeSliced, ...meeting }: Extract<ToRank, { type: 'start' }>): void {
-    const { segment, creates, clockBaseNs } = meeting
+  #start({ runId, name, credit, timeSliced, network, ...meeting }: Extract<ToRank, { type: 'start' }>): void {
+    const { segment, creates } = meeting
     const { rank, config } = this.#assignment
+    const at = network === undefined ? {} : { network: this.#meetingPoint(network.port) }
     const gpu = this.#gpu?.index ?? 0
     const { version, cpu, cuda, predictMemory, createRun } = this.#addon
     if (creates) this.#segment = segment
     const ofRank: NativeAddon['createRun'] = (engineConfig) => {
-      this.#run = createRun(engineConfig, { rank, segment, creates, clockBaseNs, gpu })
+      this.#run = createRun(engineConfig, { rank, gpu, ...meeting, ...at })
+      if (creates && network !== undefined) this.#line.post({ type: 'listens', port: this.#run.port() })
       return this.#run
     }
     this.#driver = startRun(
@@ -181,6 +188,13 @@ class Member {
         credit,
       },
     )
+  }
+
+  /** The first rank listens where its leader does; for the others that is where they have found the leader. */
+  #meetingPoint(port: number): MeetingPoint {
+    const { address } = this.#assignment
+    if (port > 0) return { address: this.#leaderAddress, port }
+    return { address: isLoopback(address) ? this.#leaderAddress : '', port }
   }
 
   #beat(): void {

@@ -3,28 +3,17 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
-#include <new>
 #include <string>
-#include <type_traits>
-
-#if defined(__linux__)
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
 
 #include "core/error.h"
 
 namespace dcpscope {
 namespace {
 
-constexpr int64_t kAlign = 4096;
 /** Longest sleep between two looks at the others. */
 constexpr int64_t kSleepNs = 20'000'000;
-/** In the word that counts meetings: no further one takes place. */
-constexpr uint32_t kEnded = uint32_t{1} << 31;
 
-int64_t aligned(int64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+constexpr uint32_t kEnded = Board::kEnded;
 
 int64_t steadyNow() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -40,59 +29,30 @@ void pause() {
 
 }  // namespace
 
-struct alignas(128) Control::Header {
-  /** Meetings that have taken place, and kEnded. */
-  std::atomic<uint32_t> meetings{0};
-  alignas(128) std::atomic<uint64_t> arrivals{0};
-};
-
-struct alignas(128) Control::Seat {
-  Beacon beacon;
-  std::atomic<uint32_t> arrived{0};
-  StepReport report;
-};
-
-// Other processes see the same bytes, which only holds for what needs no lock.
-static_assert(std::atomic<uint32_t>::is_always_lock_free && std::atomic<uint64_t>::is_always_lock_free);
-static_assert(std::is_trivially_copyable_v<StepReport>);
-
-int64_t Control::segmentBytes(int64_t room, int ranks) {
-  return aligned(static_cast<int64_t>(sizeof(Header)) + ranks * static_cast<int64_t>(sizeof(Seat))) +
-         ranks * aligned(room);
-}
-
 Control::Control(RunState& state, int64_t room, int64_t patience, int spins)
     : state_(state),
       ranks_(state.config.ranks),
       self_(state.member->rank),
-      room_(room),
       patience_(patience),
       spins_(spins),
-      segment_(state.member->creates
-                   ? Segment::create(state.member->segment, segmentBytes(room, state.config.ranks))
-                   : Segment::open(state.member->segment, segmentBytes(room, state.config.ranks))),
-      header_(reinterpret_cast<Header*>(segment_.data())),
+      venue_(venueOf(*state.member, room, ranks_)),
+      board_(venue_->board()),
       pulses_(static_cast<size_t>(ranks_)),
       still_(static_cast<size_t>(ranks_)) {
-  // All bytes are zero, which is what new objects would be made of.
   state_.beacon = &beacon(self_);
   state_.at({});
 }
 
-Control::~Control() {
-  header_->meetings.fetch_or(kEnded, std::memory_order_acq_rel);
-  ring();
-  state_.beacon = nullptr;
-}
+Control::~Control() { state_.beacon = nullptr; }
 
-Control::Seat& Control::seat(int rank) const { return reinterpret_cast<Seat*>(header_ + 1)[rank]; }
+Beacon& Control::beacon(int rank) const { return board_.beacon(rank); }
 
-Beacon& Control::beacon(int rank) const { return seat(rank).beacon; }
+StepReport& Control::report(int rank) const { return board_.report(rank); }
 
-StepReport& Control::report(int rank) const { return seat(rank).report; }
+unsigned char* Control::room(int rank) const { return board_.room(rank); }
 
-unsigned char* Control::room(int rank) const {
-  return segment_.data() + segmentBytes(room_, ranks_) - (ranks_ - rank) * aligned(room_);
+void Control::show(const void* from, int64_t bytes, Readers readers) {
+  shown_.push_back({static_cast<const unsigned char*>(from) - room(self_), bytes, readers});
 }
 
 bool Control::meet() {
@@ -103,26 +63,19 @@ bool Control::meet() {
     return false;
   }
   const uint32_t turn = ++turn_;
-  seat(self_).arrived.store(turn, std::memory_order_release);
-  const uint64_t all = static_cast<uint64_t>(turn) * static_cast<uint64_t>(ranks_);
-  if (header_->arrivals.fetch_add(1, std::memory_order_acq_rel) + 1 == all) {
-    uint32_t before = turn - 1;
-    if (header_->meetings.compare_exchange_strong(before, turn, std::memory_order_acq_rel)) {
-      ring();
-      return true;
-    }
-  }
+  venue_->arrive(turn, shown_);
+  shown_.clear();
   return wait(turn);
 }
 
 bool Control::wait(uint32_t turn) {
   for (int i = 0; i < spins_; ++i) {
-    if (header_->meetings.load(std::memory_order_acquire) >= turn) break;
+    if (board_.meetings().load(std::memory_order_acquire) >= turn) break;
     pause();
   }
   beginWatch();
   for (;;) {
-    const uint32_t seen = header_->meetings.load(std::memory_order_acquire);
+    const uint32_t seen = board_.meetings().load(std::memory_order_acquire);
     if ((seen & ~kEnded) >= turn) return true;
     if (seen >= kEnded) {
       takeEnd();
@@ -133,8 +86,8 @@ bool Control::wait(uint32_t turn) {
       continue;
     }
     const int late = overdue(turn);
-    if (late >= 0 && lose(late, turn)) return false;
-    sleep(seen);
+    if (late >= 0 && lose(late, patience_, turn)) return false;
+    board_.sleep(seen, kSleepNs);
   }
 }
 
@@ -146,24 +99,25 @@ void Control::beginWatch() {
 bool Control::watch() {
   if (lost_) return false;
   beacon(self_).beat();
-  if (header_->meetings.load(std::memory_order_acquire) >= kEnded) {
+  if (board_.meetings().load(std::memory_order_acquire) >= kEnded) {
     takeEnd();
     return false;
   }
   const int late = overdue(turn_ + 1);
   if (late < 0) return true;
-  lose(late);
+  lose(late, patience_);
   return false;
 }
 
-void Control::lose(int rank) {
-  if (!lose(rank, turn_ + 1)) takeEnd();
+void Control::lose(int rank, int64_t waited) {
+  if (!lose(rank, waited, turn_ + 1)) takeEnd();
 }
 
-bool Control::lose(int rank, uint32_t turn) {
+bool Control::lose(int rank, int64_t waited, uint32_t turn) {
   if (!giveUp(turn)) return false;
   lost_ = true;
   absent_ = rank;
+  waited_ = waited;
   missed_ = beacon(self_).seen();
   __atomic_store_n(&state_.cancel, 1, __ATOMIC_RELAXED);
   return true;
@@ -183,24 +137,20 @@ bool Control::cancelledSoon() const {
   return false;
 }
 
-bool Control::giveUp(uint32_t turn) {
-  uint32_t before = turn - 1;
-  if (!header_->meetings.compare_exchange_strong(before, before | kEnded, std::memory_order_acq_rel))
-    return false;
-  ring();
-  return true;
-}
+bool Control::giveUp(uint32_t turn) { return venue_->end(turn); }
 
 int Control::overdue(uint32_t turn) {
   const int64_t now = steadyNow();
   // A process that was stopped itself, or the whole machine, has seen nothing of that time.
   const int64_t watched = std::min(now - watchedAt_, 5 * kSleepNs);
   watchedAt_ = now;
+  const bool hears = venue_->hears();
   int late = -1;
   for (int r = 0; r < ranks_; ++r) {
     const auto i = static_cast<size_t>(r);
-    if (r == self_) continue;
-    if (seat(r).arrived.load(std::memory_order_acquire) >= turn) continue;
+    if (r == self_ || board_.arrived(r).load(std::memory_order_acquire) >= turn) continue;
+    // Nothing is known of the others while the first rank says nothing.
+    if (r > 0 && !hears) continue;
     const uint64_t pulse = beacon(r).pulse.load(std::memory_order_relaxed);
     still_[i] = pulse == pulses_[i] ? still_[i] + watched : 0;
     pulses_[i] = pulse;
@@ -209,33 +159,17 @@ int Control::overdue(uint32_t turn) {
   return late;
 }
 
-#if defined(__linux__)
-
-void Control::ring() { syscall(SYS_futex, &header_->meetings, FUTEX_WAKE, ranks_, nullptr, nullptr, 0); }
-
-void Control::sleep(uint32_t seen) {
-  const timespec most{0, kSleepNs};
-  syscall(SYS_futex, &header_->meetings, FUTEX_WAIT, seen, &most, nullptr, 0);
-}
-
-#else
-
-void Control::ring() {}
-
-void Control::sleep(uint32_t) {
-  const timespec moment{0, 100'000};
-  nanosleep(&moment, nullptr);
-}
-
-#endif
-
 void Control::throwIfLost() const {
   if (!lost_) return;
-  if (absent_ < 0) throw EngineError(ErrorCode::abandoned, "another rank has ended the run");
-  const Place at = seat(absent_).beacon.seen();
-  throw EngineError(ErrorCode::absent,
-                    "rank " + std::to_string(absent_) + " did not come to " + describe(missed_) + " within " +
-                        std::to_string(patience_ / 1'000'000'000) + " s; it is in " + describe(at));
+  if (absent_ < 0) {
+    const std::string broken = venue_->broken();
+    if (!broken.empty()) throw EngineError(ErrorCode::absent, broken);
+    throw EngineError(ErrorCode::abandoned, "another rank has ended the run");
+  }
+  throw EngineError(ErrorCode::absent, "rank " + std::to_string(absent_) + " did not come to " +
+                                           describe(missed_) + " within " +
+                                           std::to_string(waited_ / 1'000'000'000) + " s; it is in " +
+                                           describe(beacon(absent_).seen()));
 }
 
 }  // namespace dcpscope

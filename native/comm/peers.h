@@ -1,6 +1,6 @@
 #pragma once
 #include <cstdint>
-#include <string>
+#include <span>
 
 #include "comm/step_report.h"
 
@@ -28,6 +28,12 @@ struct PeerBytes {
   int64_t merged = 0;
 };
 
+/** Bytes of the own memory that peers read in a collective. */
+struct PeerPart {
+  const void* at;
+  int64_t bytes;
+};
+
 /**
  * The ranks of a group as they meet. A collective is to enter it and then to read what the peers wrote before
  * they entered: all-gather, all-to-all and reduce-scatter are that with other parts of their memory, and p2p
@@ -42,13 +48,15 @@ class Peers {
 
   /** Returns when all ranks have met as often as this one; at once when the run is given up. */
   virtual void meet(int rank) = 0;
-  /** The same for a collective that `rank` enters `now`: when the last rank entered it. */
-  virtual int64_t enter(int rank, int64_t now) = 0;
+  /** The same for a collective that `rank` enters `now`, in which others read `parts`: when the last rank
+   * entered it. */
+  virtual int64_t enter(int rank, int64_t now, std::span<const PeerPart> parts) = 0;
 
   /** Of a rank in the last step: written by itself before `settle`, read by others after it. */
   virtual StepReport& report(int rank) = 0;
-  /** Between steps, once a process: meets the other processes. False when the run is given up. */
-  virtual bool settle() = 0;
+  /** Between steps, once a process: meets the other processes, after which the first rank reads what all have
+   * merged where it is `toBeChecked`. False when the run is given up. */
+  virtual bool settle(bool toBeChecked) = 0;
   /** Throws what ended the run from outside this process. */
   virtual void throwIfLost() const {}
 };

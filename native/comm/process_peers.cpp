@@ -56,9 +56,16 @@ PeerMemory ProcessPeers::memory(int rank) {
 
 void ProcessPeers::meet(int) { static_cast<void>(control_.meet()); }
 
-int64_t ProcessPeers::enter(int, int64_t now) {
+bool ProcessPeers::settle(bool toBeChecked) {
+  if (toBeChecked) control_.show(memory(self_).merged, bytes_.merged, Readers::first);
+  return control_.meet();
+}
+
+int64_t ProcessPeers::enter(int, int64_t now, std::span<const PeerPart> parts) {
   const uint32_t turn = collectives_++ & 1;
   entries(self_).at[turn].store(now, std::memory_order_relaxed);
+  control_.show(&entries(self_), sizeof(Entries));
+  for (const PeerPart& part : parts) control_.show(part.at, part.bytes);
   if (!control_.meet()) return now;
   int64_t last = 0;
   for (int r = 0; r < ranks_; ++r) last = std::max(last, entries(r).at[turn].load(std::memory_order_relaxed));

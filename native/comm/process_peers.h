@@ -6,7 +6,7 @@
 
 namespace dcpscope {
 
-/** Ranks in processes of one machine that put what others read in the memory by which they meet. */
+/** Ranks in processes that put what others read where they meet. */
 class ProcessPeers final : public Peers {
  public:
   /** As Control. */
@@ -14,12 +14,13 @@ class ProcessPeers final : public Peers {
 
   PeerMemory memory(int rank) override;
   void meet(int rank) override;
-  int64_t enter(int rank, int64_t now) override;
+  int64_t enter(int rank, int64_t now, std::span<const PeerPart> parts) override;
   StepReport& report(int rank) override { return control_.report(rank); }
-  bool settle() override { return control_.meet(); }
+  bool settle(bool toBeChecked) override;
   void throwIfLost() const override { control_.throwIfLost(); }
 
   Beacon& beacon(int rank) const { return control_.beacon(rank); }
+  int port() const { return control_.port(); }
 
  private:
   struct Entries;

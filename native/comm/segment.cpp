@@ -90,13 +90,16 @@ Segment Segment::open(const std::string& name, int64_t bytes) {
   return Segment(file.fd, bytes);
 }
 
+Segment Segment::alone(int64_t bytes) { return Segment(-1, bytes); }
+
 void Segment::unlink(const std::string& name) { static_cast<void>(::shm_unlink(name.c_str())); }
 
 Segment::Segment(int file, int64_t bytes) : bytes_(bytes) {
-  void* at = ::mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  const int kind = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+  void* at = ::mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE, kind, file, 0);
   if (at == MAP_FAILED)
     throw EngineError(ErrorCode::memory,
-                      "the system refused to map " + readable(bytes) + " of shared memory");
+                      "the system refused to map " + readable(bytes) + " by which the ranks meet");
   data_ = static_cast<unsigned char*>(at);
 }
 

@@ -14,6 +14,8 @@ class Segment {
   static Segment create(const std::string& name, int64_t bytes);
   /** Opens what another process has made; ERR_ENGINE when it is not there or of another size. */
   static Segment open(const std::string& name, int64_t bytes);
+  /** Zeroed memory of this process alone. */
+  static Segment alone(int64_t bytes);
   /** Takes the name away; nothing where it is gone already. */
   static void unlink(const std::string& name);
 
@@ -24,6 +26,7 @@ class Segment {
   unsigned char* data() { return data_; }
 
  private:
+  /** `file` -1: none, for this process alone. */
   Segment(int file, int64_t bytes);
 
   unsigned char* data_ = nullptr;

@@ -123,6 +123,9 @@ class Group {
   /** Where each rank is, from any thread; none where ranks have no processes of their own. */
   virtual std::vector<Place> places() const { return {}; }
 
+  /** Where the first rank of several machines listens for the others (Member::network); else 0. */
+  virtual int port() const { return 0; }
+
   /** For captures: what the last step worked on, and pages of a layer's pool in the order of `ids`. */
   virtual RankMetadata metadata(int rank) = 0;
   virtual void copyPages(int rank, int layer, std::span<const int32_t> ids, unsigned char* to) = 0;

@@ -110,6 +110,7 @@ CpuGroup::CpuGroup(RunState& state, Pool& pool)
   }
   auto& processes = static_cast<ProcessPeers&>(*shared_.peers);
   for (int r = 0; r < state.config.ranks; ++r) beacons_.push_back(&processes.beacon(r));
+  port_ = processes.port();
 }
 
 CpuGroup::~CpuGroup() { shared_.state.beacon = nullptr; }
@@ -137,7 +138,7 @@ StepTimes CpuGroup::step() {
       shared_.ranks[static_cast<size_t>((thread - ranks) % ranks)]->help(scratch);
   });
   state.at({Activity::ending, {}, -1, state.frame.step});
-  shared_.peers->settle();
+  shared_.peers->settle(shared_.config.checkRows != 0);
   shared_.peers->throwIfLost();
   int64_t begin = std::numeric_limits<int64_t>::max();
   int64_t end = 0;
@@ -190,7 +191,7 @@ bool CpuGroup::conclude(std::span<RankNotes> notes) {
   if (!state.member) return true;
   state.at({Activity::ending, {}, -1, state.frame.step});
   shared_.peers->report(state.member->rank).notes = notes[static_cast<size_t>(state.member->rank)];
-  const bool whole = shared_.peers->settle();
+  const bool whole = shared_.peers->settle(false);
   shared_.peers->throwIfLost();
   if (!whole) return false;
   for (int r = 0; r < shared_.config.ranks; ++r)

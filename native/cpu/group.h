@@ -25,6 +25,7 @@ class CpuGroup final : public Group {
   MergedNan findNan() override;
   bool conclude(std::span<RankNotes> notes) override;
   std::vector<Place> places() const override;
+  int port() const override { return port_; }
   RankMetadata metadata(int rank) override;
   void copyPages(int rank, int layer, std::span<const int32_t> ids, unsigned char* to) override;
   GroupFacts facts() override;
@@ -38,6 +39,7 @@ class CpuGroup final : public Group {
   /** Where ranks have processes of their own; the first is that of a rank without others. */
   Beacon own_;
   std::vector<const Beacon*> beacons_;
+  int port_ = 0;
   Shared shared_;
   Pool& pool_;
   std::vector<std::unique_ptr<ThreadScratch>> scratch_;

@@ -81,6 +81,7 @@ Rank::Rank(Shared& shared, int rank, int team)
       team_(team, shared.spins),
       pool_(config_.layers * poolBytes_ + misreadBytes(config_, shape_)),
       own_(shared.peers->memory(rank)),
+      ownBytes_(peerBytes(config_, shape_)),
       gathered_(queryBytes(config_, shape_)),
       slices_(sliceBytes(config_, shape_)),
       lses_(lseValues(config_, shape_)),
@@ -101,12 +102,12 @@ int64_t Rank::begin(int layer, Stage stage) {
   return shared_.clock.now();
 }
 
-Collective Rank::enter(int layer, Stage stage) {
+Collective Rank::enter(int layer, Stage stage, std::initializer_list<PeerPart> parts) {
   const int64_t perLayer = (shared_.gathersQueries() ? 1 : 0) + (config_.comm == Comm::agRs ? 2 : 1);
   const int turn = collectives_++;
   Collective collective{static_cast<int32_t>(shared_.frame.step * perLayer * config_.layers + turn), 0, 0};
   collective.enter = begin(layer, stage);
-  collective.lastEnter = shared_.peers->enter(rank_, collective.enter);
+  collective.lastEnter = shared_.peers->enter(rank_, collective.enter, {parts.begin(), parts.size()});
   return collective;
 }
 
@@ -211,9 +212,10 @@ void Rank::refresh() {
 }
 
 void Rank::gatherQueries(int layer) {
-  const Collective collective = enter(layer, Stage::qAllGather);
   const int64_t row = static_cast<int64_t>(shape_.keyDim) * shape_.valueBytes;
   const int64_t slice = row * shape_.headsPerRank;
+  const QuerySlices own = shared_.queriesOf(rank_, layer);
+  const Collective collective = enter(layer, Stage::qAllGather, {{own.first, shape_.tokens * slice}});
   for (int r = 0; r < config_.ranks; ++r) {
     const QuerySlices from = shared_.queriesOf(r, layer);
     for (int t = 0; t < shape_.tokens && !shared_.cancelled(); ++t) {

@@ -117,7 +117,11 @@ class Rank {
   }
   /** Says that the rank is in a stage now; the time. */
   int64_t begin(int layer, Stage stage);
-  Collective enter(int layer, Stage stage);
+  /** `parts`: what others read of this rank in it. */
+  Collective enter(int layer, Stage stage, std::initializer_list<PeerPart> parts);
+  PeerPart ownOut() const { return {own_.out, ownBytes_.out}; }
+  PeerPart ownLse() const { return {own_.lse, ownBytes_.lse}; }
+  PeerPart ownWire() const { return {own_.wire, ownBytes_.wire}; }
   void span(int layer, Stage stage, int64_t begin, Work work = {}, const Collective* collective = nullptr);
 
   Shared& shared_;
@@ -132,6 +136,7 @@ class Rank {
   Block<unsigned char> pool_;
   /** What the other ranks read. */
   const PeerMemory own_;
+  const PeerBytes ownBytes_;
   Block<unsigned char> gathered_;
   /** Received from the others: lse, and for a2a slices of partials. */
   Block<unsigned char> slices_;

@@ -20,7 +20,7 @@ class ThreadPeers final : public Peers {
 
   void meet(int) override { barrier_.wait(); }
 
-  int64_t enter(int rank, int64_t now) override {
+  int64_t enter(int rank, int64_t now, std::span<const PeerPart>) override {
     Memory& own = memory_[static_cast<size_t>(rank)];
     Block<int64_t>& enters = enters_[own.collectives++ & 1];
     enters[rank * kLine] = now;
@@ -31,7 +31,7 @@ class ThreadPeers final : public Peers {
   }
 
   StepReport& report(int rank) override { return reports_[static_cast<size_t>(rank)]; }
-  bool settle() override { return true; }
+  bool settle(bool) override { return true; }
 
  private:
   /** Values of a cache line, so that ranks do not write to the same one. */

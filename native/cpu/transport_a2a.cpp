@@ -7,7 +7,7 @@ namespace dcpscope {
 
 /** One exchange of head slices of out with lse beside them, then a merge in fp32. */
 void Rank::a2a(int layer) {
-  const Collective collective = enter(layer, Stage::outAllToAll);
+  const Collective collective = enter(layer, Stage::outAllToAll, {ownOut(), ownLse()});
   copySlices(layer);
   // The next layer overwrites partials that a slower rank may still be reading.
   shared_.peers->meet(rank_);

@@ -8,7 +8,7 @@ namespace dcpscope {
 /** All-gather of lse, weighting of the own partial, reduce-scatter over heads in the wire type. */
 void Rank::agRs(int layer) {
   const int64_t count = static_cast<int64_t>(shape_.tokens) * config_.heads;
-  const Collective gather = enter(layer, Stage::lseAllGather);
+  const Collective gather = enter(layer, Stage::lseAllGather, {ownLse()});
   for (int r = 0; r < config_.ranks; ++r)
     std::memcpy(&lses_[r * count], shared_.peers->memory(r).lse, static_cast<size_t>(count) * 4);
   span(layer, Stage::lseAllGather, gather.enter, {count * 4 * (config_.ranks - 1), 0}, &gather);
@@ -32,7 +32,7 @@ void Rank::correct(int layer) {
 }
 
 void Rank::reduceScatter(int layer) {
-  const Collective collective = enter(layer, Stage::outReduceScatter);
+  const Collective collective = enter(layer, Stage::outReduceScatter, {ownWire()});
   if (fault(FaultKind::mergeMissing, layer) != nullptr)
     keepOwn(layer);
   else

@@ -6,7 +6,7 @@ namespace dcpscope {
 
 /** Each rank merges its heads right from the partials and lse of its peers. */
 void Rank::p2p(int layer) {
-  const Collective collective = enter(layer, Stage::merge);
+  const Collective collective = enter(layer, Stage::merge, {ownOut(), ownLse()});
   mergePeers(layer);
   // The next layer overwrites partials that a slower rank may still be reading.
   shared_.peers->meet(rank_);

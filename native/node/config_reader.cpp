@@ -240,6 +240,11 @@ std::optional<Member> readMember(const Napi::Value& value) {
   member.clockBase = base.As<Napi::BigInt>().Int64Value(&whole);
   if (!whole) refuse("clockBaseNs", "nanoseconds of a clock");
   if (!object.Get("gpu").IsUndefined()) member.gpu = read.small("gpu");
+  const Napi::Value network = object.Get("network");
+  if (network.IsUndefined()) return member;
+  if (!network.IsObject()) refuse("network", "an object");
+  const Reader at(network.As<Napi::Object>());
+  member.network = MeetingPoint{at.text("address"), at.small("port")};
   return member;
 }
 

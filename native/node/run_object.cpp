@@ -42,6 +42,7 @@ Napi::Function RunObject::define(Napi::Env env) {
       {InstanceMethod<&RunObject::fill>("fill"), InstanceMethod<&RunObject::advance>("advance"),
        InstanceMethod<&RunObject::drain>("drain"), InstanceMethod<&RunObject::takeCaptures>("takeCaptures"),
        InstanceMethod<&RunObject::dropped>("dropped"), InstanceMethod<&RunObject::places>("places"),
+       InstanceMethod<&RunObject::port>("port"),
        InstanceMethod<&RunObject::facts>("facts"), InstanceMethod<&RunObject::abandon>("abandon"),
        InstanceMethod<&RunObject::cancel>("cancel"), InstanceMethod<&RunObject::dispose>("dispose")});
 }
@@ -143,6 +144,12 @@ Napi::Value RunObject::places(const Napi::CallbackInfo& info) {
     if (!*busy_) run_->rest();
     for (const Place& place : run_->places()) places.Set(places.Length(), describe(place));
     return places;
+  });
+}
+
+Napi::Value RunObject::port(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    return Napi::Number::New(info.Env(), run_ == nullptr ? 0 : run_->port());
   });
 }
 

@@ -24,6 +24,7 @@ class RunObject : public Napi::ObjectWrap<RunObject> {
   Napi::Value facts(const Napi::CallbackInfo& info);
   Napi::Value dropped(const Napi::CallbackInfo& info);
   Napi::Value places(const Napi::CallbackInfo& info);
+  Napi::Value port(const Napi::CallbackInfo& info);
   void abandon(const Napi::CallbackInfo& info);
   void cancel(const Napi::CallbackInfo& info);
   void dispose(const Napi::CallbackInfo& info);

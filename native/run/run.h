@@ -47,6 +47,8 @@ class Run {
 
   /** Where each rank is, from any thread; none where ranks have no processes of their own. */
   std::vector<Place> places() const { return group_->places(); }
+  /** See Group::port. */
+  int port() const { return group_->port(); }
   /** Shows others that this rank goes on although it does not work. Not while a call works. */
   void rest() { state_.at({Activity::resting}); }
 

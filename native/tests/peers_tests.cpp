@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/run_state.h"
 #include "tests/expect.h"
+#include "tests/places.h"
 #include "tests/tests.h"
 
 namespace dcpscope::tests {
@@ -21,8 +22,8 @@ constexpr PeerBytes kBytes{0, 0, 64, 0, 64};
 
 /** A rank as its process would see it; here all of them are threads, which map the same memory again. */
 struct Process {
-  Process(const std::string& segment, int rank)
-      : state(config(), RingSizes{1, 1, 1}, Member{rank, segment, rank == 0, 0}),
+  explicit Process(const Member& member)
+      : state(config(), RingSizes{1, 1, 1}, member),
         peers(std::make_unique<ProcessPeers>(state, kBytes, kPatience, 100)) {}
 
   static Config config() {
@@ -41,12 +42,11 @@ struct Process {
 };
 
 struct Scene {
-  Scene() {
-    static int number = 0;
-    const std::string segment =
-        "/dcpscope-test-" + std::to_string(::getpid()) + "-peers-" + std::to_string(number++);
-    for (int r = 0; r < kRanks; ++r) ranks.push_back(std::make_unique<Process>(segment, r));
-    Segment::unlink(segment);
+  explicit Scene(Over over) : places(over) {
+    for (int r = 0; r < kRanks; ++r) {
+      ranks.push_back(std::make_unique<Process>(places.of(r)));
+      if (r == 0) places.firstCame(ranks[0]->peers->port());
+    }
   }
 
   template <class F>
@@ -56,20 +56,26 @@ struct Scene {
     for (std::thread& thread : threads) thread.join();
   }
 
+  Places places;
   std::vector<std::unique_ptr<Process>> ranks;
 };
 
 /** What a rank writes before a collective is there for all after it, and the last entry is the same for all.
  */
-void peersReadWhatWasWritten() {
-  Scene scene;
+void peersReadWhatWasWritten(Over over) {
+  Scene scene(over);
   scene.each([](int rank, Process& one) {
     for (int round = 0; round < 3000; ++round) {
       one.peers->memory(rank).lse[0] = static_cast<float>(round * kRanks + rank);
-      const int64_t last = one.peers->enter(rank, round * 10 + rank);
+      const PeerPart lse[] = {{one.peers->memory(rank).lse, kBytes.lse}};
+      const int64_t last = one.peers->enter(rank, round * 10 + rank, lse);
       EXPECT(last == round * 10 + kRanks - 1);
       for (int r = 0; r < kRanks; ++r)
         EXPECT(one.peers->memory(r).lse[0] == static_cast<float>(round * kRanks + r));
+      one.peers->memory(rank).merged[0] = static_cast<unsigned char>(round + rank);
+      EXPECT(one.peers->settle(true));
+      for (int r = 0; rank == 0 && r < kRanks; ++r)
+        EXPECT(one.peers->memory(r).merged[0] == static_cast<unsigned char>(round + r));
       one.peers->meet(rank);
     }
     one.peers->throwIfLost();
@@ -77,16 +83,16 @@ void peersReadWhatWasWritten() {
 }
 
 /** Whoever is cancelled, and whenever: a meeting has taken place on all ranks or on none. */
-void meetingsAreOfAllOrNone() {
+void meetingsAreOfAllOrNone(Over over) {
   for (int round = 0; round < 200; ++round) {
-    Scene scene;
+    Scene scene(over);
     int passed[kRanks] = {};
     std::thread canceller([&] {
       std::this_thread::sleep_for(std::chrono::microseconds(round * 20));
       scene.ranks[static_cast<size_t>(round % kRanks)]->cancel();
     });
     scene.each([&](int rank, Process& one) {
-      while (one.peers->settle()) ++passed[rank];
+      while (one.peers->settle(false)) ++passed[rank];
       // The others hear of it a moment later, as from their leader.
       for (auto& other : scene.ranks) other->cancel();
     });
@@ -99,20 +105,20 @@ void meetingsAreOfAllOrNone() {
 /** What the ranks but `missing` say after one that does not come; `leave` decides what that does in their
  * place. */
 template <class F>
-std::vector<std::string> said(int missing, F&& leave) {
-  Scene scene;
+std::vector<std::string> said(Over over, int missing, F&& leave) {
+  Scene scene(over);
   std::vector<std::string> words(kRanks);
   scene.each([&](int rank, Process& one) {
     one.state.at({Activity::stage, Stage::kvAppend, 1, 5});
-    EXPECT(one.peers->settle());
+    EXPECT(one.peers->settle(false));
     if (rank == missing) {
       leave(one);
       return;
     }
     one.state.at({Activity::stage, Stage::lseAllGather, 1, 5});
-    EXPECT(!one.peers->settle());
+    EXPECT(!one.peers->settle(false));
     // Neither does any later one take place.
-    EXPECT(!one.peers->settle());
+    EXPECT(!one.peers->settle(false));
     try {
       one.peers->throwIfLost();
     } catch (const EngineError& error) {
@@ -122,49 +128,57 @@ std::vector<std::string> said(int missing, F&& leave) {
   return words;
 }
 
-void whoDoesNotComeIsNamed() {
+void whoDoesNotComeIsNamed(Over over) {
   const std::string absent =
       "ERR_ABSENT: rank 2 did not come to lse_all_gather of layer 1, step 5 within 0 s; it is in kv_append "
       "of "
       "layer 1, step 5";
   const std::string abandoned = "ERR_ABANDONED: another rank has ended the run";
   int named = 0;
-  for (const std::string& words : said(2, [](Process&) {})) {
+  for (const std::string& words : said(over, 2, [](Process&) {})) {
     EXPECT(words.empty() || words == absent || words == abandoned);
     named += words == absent ? 1 : 0;
   }
   EXPECT(named == 1);
-  for (const std::string& words : said(2, [](Process& one) { one.peers.reset(); }))
+  for (const std::string& words : said(over, 2, [](Process& one) { one.peers.reset(); }))
     EXPECT(words.empty() || words == abandoned);
 }
 
 /** A rank that is slow, but goes on, is waited for. */
-void patienceIsForThoseWhoGoOn() {
-  Scene scene;
+void patienceIsForThoseWhoGoOn(Over over) {
+  Scene scene(over);
   scene.each([](int rank, Process& one) {
     for (int i = 0; rank == 1 && i < 20; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       EXPECT(!one.state.cancelled());
     }
-    EXPECT(one.peers->settle());
+    EXPECT(one.peers->settle(false));
   });
 }
 
 /** A rank that waits for something else, its GPU, sees one that stands still, and one that has left. */
-void whoWaitsForElseWatches() {
+void whoWaitsForElseWatches(Over over) {
   constexpr int64_t kRoom = 8;
-  const std::string segment = "/dcpscope-test-" + std::to_string(::getpid()) + "-control";
   std::vector<std::unique_ptr<RunState>> states;
   std::vector<std::unique_ptr<Control>> ranks;
-  const auto gather = [&](const std::string& name) {
+  const auto gather = [&] {
     ranks.clear();
     states.clear();
+    Places places(over);
     for (int r = 0; r < kRanks; ++r) {
-      states.push_back(
-          std::make_unique<RunState>(Process::config(), RingSizes{1, 1, 1}, Member{r, name, r == 0, 0}));
+      states.push_back(std::make_unique<RunState>(Process::config(), RingSizes{1, 1, 1}, places.of(r)));
       ranks.push_back(std::make_unique<Control>(*states.back(), kRoom, kPatience, 100));
+      if (r == 0) places.firstCame(ranks[0]->port());
     }
-    Segment::unlink(name);
+  };
+  /** Whether a rank hears, soon, that it does not go on. */
+  const auto isEnded = [&](int rank) {
+    bool goesOn = true;
+    for (int i = 0; i < 100 && goesOn; ++i) {
+      goesOn = ranks[static_cast<size_t>(rank)]->watch();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return !goesOn;
   };
   const auto words = [](const Control& control) -> std::string {
     try {
@@ -178,7 +192,7 @@ void whoWaitsForElseWatches() {
     for (int r = first; r < end; ++r) static_cast<void>(states[static_cast<size_t>(r)]->cancelled());
   };
 
-  gather(segment + "1");
+  gather();
   states[0]->at({Activity::stage, Stage::merge, 3, 7});
   states[3]->at({Activity::stage, Stage::decodeAttn, 3, 7});
   ranks[0]->beginWatch();
@@ -193,21 +207,21 @@ void whoWaitsForElseWatches() {
          "ERR_ABSENT: rank 3 did not come to merge of layer 3, step 7 within 0 s; it is in decode_attn of "
          "layer 3, step 7");
   // The others hear of it, and no meeting takes place any more.
-  EXPECT(!ranks[1]->watch());
+  EXPECT(isEnded(1));
   EXPECT(words(*ranks[1]) == "ERR_ABANDONED: another rank has ended the run");
   EXPECT(!ranks[2]->meet());
 
-  gather(segment + "2");
+  gather();
   ranks[2].reset();
-  EXPECT(!ranks[1]->watch());
+  EXPECT(isEnded(1));
   EXPECT(words(*ranks[1]) == "ERR_ABANDONED: another rank has ended the run");
 
-  gather(segment + "3");
-  ranks[1]->lose(2);
+  gather();
+  ranks[1]->lose(2, kPatience);
   EXPECT(words(*ranks[1]).rfind("ERR_ABSENT: rank 2 did not come to its start", 0) == 0);
 
   // A rank that is cancelled when another gives up was not lost.
-  gather(segment + "4");
+  gather();
   __atomic_store_n(&states[0]->cancel, 1, __ATOMIC_RELAXED);
   __atomic_store_n(&states[1]->cancel, 1, __ATOMIC_RELAXED);
   EXPECT(!ranks[0]->meet());
@@ -217,11 +231,13 @@ void whoWaitsForElseWatches() {
 }  // namespace
 
 void peers() {
-  whoWaitsForElseWatches();
-  peersReadWhatWasWritten();
-  meetingsAreOfAllOrNone();
-  whoDoesNotComeIsNamed();
-  patienceIsForThoseWhoGoOn();
+  for (const Over over : kBoth) {
+    whoWaitsForElseWatches(over);
+    peersReadWhatWasWritten(over);
+    meetingsAreOfAllOrNone(over);
+    whoDoesNotComeIsNamed(over);
+    patienceIsForThoseWhoGoOn(over);
+  }
 }
 
 }  // namespace dcpscope::tests

@@ -7,9 +7,6 @@
 namespace dcpscope::cuda {
 namespace {
 
-/** A kernel waits longer than the host, which can say where the other rank is. */
-constexpr uint64_t kPatienceNs = kPeerPatienceNs + 2'000'000'000;
-
 /** Memory of another process, as this one reaches it; closed with the object. */
 class PeerMapping {
  public:
@@ -71,7 +68,7 @@ class PeerExchange final : public Exchange {
         shape_(transportShape(c_, parts.state.shape, parts.sizes)),
         lost_(sizeof(uint32_t), "pinned") {
     flags_.count = at<PeerFlags::Count>(rank_, z_.shared.count);
-    flags_.patience = kPatienceNs;
+    flags_.patience = kDevicePatienceNs;
     flags_.lost = lost_.onDevice<uint32_t>();
   }
 

@@ -68,6 +68,7 @@ class CudaGroup final : public Group {
   MergedNan findNan() override;
   bool conclude(std::span<RankNotes> notes) override;
   std::vector<Place> places() const override;
+  int port() const override { return meets() ? meeting_->control().port() : 0; }
   RankMetadata metadata(int rank) override;
   void copyPages(int rank, int layer, std::span<const int32_t> ids, unsigned char* to) override;
   GroupFacts facts() override;

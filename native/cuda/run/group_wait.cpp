@@ -22,8 +22,7 @@ constexpr int64_t kStartPatienceNs = 60'000'000'000;
 /** What a cancelled step may still take to come to its end by itself, and once nothing waits for others. */
 constexpr std::chrono::milliseconds kGrace{300};
 constexpr std::chrono::seconds kLetGo{2};
-/** How long no device may go on; a process that does not is seen before. */
-constexpr std::chrono::nanoseconds kStandstill{kPeerPatienceNs + 2'000'000'000};
+constexpr std::chrono::nanoseconds kStandstill{kDevicePatienceNs};
 /** Looks at the device come close to each other at first. */
 constexpr std::chrono::microseconds kAtFirst{500};
 constexpr std::chrono::microseconds kSleep{50};
@@ -117,7 +116,7 @@ void CudaGroup::watch(const std::function<bool()>& done, Doing doing) {
   bool came = waitFor(done, doing);
   // What has waited in vain for a rank is done as well.
   if (const int lost = exchange_->lostRank(); lost >= 0) {
-    control.lose(lost);
+    control.lose(lost, kDevicePatienceNs);
     came = false;
   }
   if (came) return;
@@ -167,7 +166,7 @@ Place CudaGroup::placeOf(const Work& work) const {
 
 /** Neither this device nor the rank that is furthest behind has gone on for too long. */
 void CudaGroup::stoodStill(int hindmost) {
-  if (hindmost != state_.firstRank()) return meeting_->control().lose(hindmost);
+  if (hindmost != state_.firstRank()) return meeting_->control().lose(hindmost, kDevicePatienceNs);
   const std::string place = describe(meeting_->control().beacon(hindmost).seen());
   part();
   throw EngineError(ErrorCode::engine,

@@ -45,6 +45,7 @@ unsigned char* Meeting::rowOf(int rank) const {
 bool Meeting::exchangeBytes(const void* own, size_t bytes,
                             const std::function<void(int, const void*)>& take) {
   std::memcpy(room(self_).record.data(), own, bytes);
+  control_.show(room(self_).record.data(), static_cast<int64_t>(bytes));
   if (!control_.meet()) return false;
   for (int r = 0; r < ranks_; ++r) take(r, room(r).record.data());
   // Before anybody writes another one.
@@ -57,6 +58,7 @@ std::optional<Meeting::Step> Meeting::together(const Step& own) {
   report.layers = own.layers;
   report.ended = own.ended;
   std::copy(own.enters.begin(), own.enters.end(), enters(self_));
+  control_.show(enters(self_), static_cast<int64_t>(own.enters.size() * sizeof(int64_t)));
   if (!control_.meet()) return std::nullopt;
   Step all = own;
   for (int r = 0; r < ranks_; ++r) {
@@ -73,6 +75,7 @@ const unsigned char* Meeting::row(int layer, int rank, int token, const CopyRow&
   // A row of all ranks comes at once, as whoever asks for one asks for those of the others next.
   if (!wish.wanted || wish.layer != layer || wish.token != token) {
     wish = {true, layer, token};
+    control_.show(&wish, sizeof(wish));
     const bool asked = control_.meet();
     if (asked) copy(layer, token, rowOf(self_));
     if (!asked || !control_.meet()) std::memset(rowOf(rank), 0, static_cast<size_t>(rowBytes_));
@@ -83,11 +86,13 @@ const unsigned char* Meeting::row(int layer, int rank, int token, const CopyRow&
 bool Meeting::conclude(std::span<RankNotes> notes, const CopyRow& copy) {
   control_.report(self_).notes = notes[static_cast<size_t>(self_)];
   room(self_).wish = {};
+  control_.show(&room(self_).wish, sizeof(Room::Wish));
   const Room::Wish& wish = room(0).wish;
   for (;;) {
     if (!control_.meet()) return false;
     if (!wish.wanted) break;
     copy(wish.layer, wish.token, rowOf(self_));
+    control_.show(rowOf(self_), rowBytes_, Readers::first);
     if (!control_.meet()) return false;
   }
   for (int r = 0; r < ranks_; ++r) notes[static_cast<size_t>(r)] = control_.report(r).notes;
