@@ -82,8 +82,11 @@ export const toRankSchema = z.discriminatedUnion('type', [
     name: z.string(),
     segment: z.string(),
     creates: z.boolean(),
-    /** Where ranks of several machines meet: the port of the first one, 0 for that itself. */
-    network: z.strictObject({ port: z.int() }).optional(),
+    /**
+     * How ranks of several machines meet: the port of the first one, 0 for that itself, which then listens for its own
+     * machine alone or for all.
+     */
+    network: z.strictObject({ port: z.int(), local: z.boolean() }).optional(),
     /** Some ranks share a GPU, so that times contain the turns of others. */
     timeSliced: z.boolean(),
     /** On the steady clock of the rank's machine. */

@@ -80,7 +80,8 @@ export const mismatch = (first: Hello, other: Hello): string | undefined => {
 }
 
 /** Whether some ranks share no memory with the first one, so that all meet over the network. */
-export const areApart = (all: readonly Hello[]): boolean => all.some(({ system }) => system !== all[0]?.system)
+export const areApart = (all: readonly Hello[]): boolean =>
+  all.some(({ system }) => system !== all[0]?.system)
 
 type Versions = Hello['versions']
 

@@ -268,11 +268,15 @@ class Group {
       name,
       segment: this.#world === 1 ? '' : this.#segment,
       creates: number === 0,
-      ...(areApart(this.#ranks.map(({ hello }) => hello)) ? { network: { port: this.#port } } : {}),
+      ...(areApart(this.#ranks.map(({ hello }) => hello)) ? { network: this.#network() } : {}),
       timeSliced: sharesGpus(this.#ranks.flatMap(({ hello }) => hello.gpu ?? [])),
       clockBaseNs: this.#clockBaseNs + (rank.clock?.offsetNs ?? 0n),
       credit: Math.max(2 * MESSAGE_BYTES, Math.floor(CREDIT_BYTES / this.#world)),
     })
+  }
+
+  #network(): { port: number; local: boolean } {
+    return { port: this.#port, local: isLoopback(this.#request.seat?.address ?? '127.0.0.1') }
   }
 
   #manifest(first: Manifest): Manifest {

@@ -10,7 +10,6 @@ import {
 } from '../../app/protocol/ranks.ts'
 import type { MeetingPoint, NativeAddon, NativeRun } from '../engine/addon.ts'
 import { type LocalDriver, startRun } from '../engine/driver.ts'
-import { isLoopback } from './gather.ts'
 import { helloOf } from './greeting.ts'
 import { type OwnGpu, ownGpu } from './own-gpu.ts'
 import { GroupProblem } from './problem.ts'
@@ -163,7 +162,7 @@ class Member {
   #start({ runId, name, credit, timeSliced, network, ...meeting }: Extract<ToRank, { type: 'start' }>): void {
     const { segment, creates } = meeting
     const { rank, config } = this.#assignment
-    const at = network === undefined ? {} : { network: this.#meetingPoint(network.port) }
+    const at = network === undefined ? {} : { network: this.#meetingPoint(network) }
     const gpu = this.#gpu?.index ?? 0
     const { version, cpu, cuda, predictMemory, createRun } = this.#addon
     if (creates) this.#segment = segment
@@ -190,11 +189,9 @@ class Member {
     )
   }
 
-  /** The first rank listens where its leader does; for the others that is where they have found the leader. */
-  #meetingPoint(port: number): MeetingPoint {
-    const { address } = this.#assignment
-    if (port > 0) return { address: this.#leaderAddress, port }
-    return { address: isLoopback(address) ? this.#leaderAddress : '', port }
+  /** The first rank is on its leader's machine, so the others find it where they have found that. */
+  #meetingPoint({ port, local }: { port: number; local: boolean }): MeetingPoint {
+    return { address: port > 0 || local ? this.#leaderAddress : '', port }
   }
 
   #beat(): void {

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -10,124 +10,36 @@ import {
   dcpscope,
   firstChild,
   freshFolder,
-  isAlive,
   manifestOf,
-  type Outcome,
   query,
   type Running,
   recording,
   type Setting,
   start,
 } from './dcpscope.ts'
+import {
+  canUnshare,
+  endless,
+  expectKept,
+  expectWholeSteps,
+  familyOf,
+  freePort,
+  gone,
+  launch,
+  type Names,
+  newBundle,
+  numberIn,
+  ON_CPU,
+  outcomesOf,
+  PROCESSES,
+  recordingLaunch,
+  STAGE,
+  segments,
+  torchrun,
+} from './launch.ts'
 
 // Most of these tests wait for time limits. More of them at once would keep each other's ranks from their cores.
 vi.setConfig({ maxConcurrency: 4 })
-
-/** Whether tests may have mounts, clocks and networks of their own; only where they run as root, and not in every container. */
-const canUnshare =
-  process.platform === 'linux' &&
-  process.getuid?.() === 0 &&
-  spawnSync('unshare', ['-m', '-n', '--time', '--fork', 'ip', 'link', 'set', 'lo', 'up']).status === 0
-
-const newBundle = (): string => join(freshFolder(), 'run.dcp')
-
-// Where there are GPUs as well: tests of those are in test/gpu.
-const PROCESSES = { engine: { ranks: 'processes', device: 'cpu' } }
-const ON_CPU = ['--device', 'cpu']
-
-/** Longer than any test looks, with caches that fit small machines. */
-const endless = (over: object = {}): string =>
-  configFile({
-    model: { preset: 'tiny' },
-    workload: { steps: 100_000 },
-    capture: { steps: 'none' },
-    ...PROCESSES,
-    ...over,
-  })
-
-/** The process and all below it. */
-const familyOf = (pid: number): number[] => [pid, ...childrenOf(pid).flatMap(familyOf)]
-
-/** Resolves when none of them is there any more. */
-const gone = async (pids: readonly number[]): Promise<void> => {
-  while (pids.some(isAlive)) await new Promise((next) => setTimeout(next, 20))
-}
-
-/** Names of shared memory that runs have left behind: whoever leads one that goes on may still need its own. */
-const segments = (): string[] => {
-  if (process.platform !== 'linux') return []
-  const leader = (name: string): number => Number(/^dcpscope-(\d+)-/.exec(name)?.[1] ?? process.pid)
-  return readdirSync('/dev/shm').filter((name) => !isAlive(leader(name)))
-}
-
-const numberIn = async (bundle: string, sql: string): Promise<number> => {
-  const rows = await query(bundle, sql)
-  return Number(Array.isArray(rows) ? Object.values(rows[0] ?? {})[0] : Number.NaN)
-}
-
-/** A port that nobody listens at. */
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
-
-type RankSetting = Setting & { readonly config?: string }
-
-type Names = (rank: number, world: number) => Readonly<Record<string, string>>
-
-const torchrun: Names = (rank, world) => ({
-  RANK: `${rank}`,
-  WORLD_SIZE: `${world}`,
-  LOCAL_RANK: `${rank}`,
-})
-
-interface Launch {
-  readonly config?: string
-  readonly bundle?: string
-  readonly names?: Names
-  /** Settings of single ranks. */
-  readonly of?: (rank: number) => RankSetting
-  readonly ranks?: readonly number[]
-  readonly world?: number
-}
-
-/** What a launcher does: one command for each rank, told its place by the environment. */
-const launch = async (options: Launch = {}): Promise<readonly Running[]> => {
-  const { config = endless(), bundle = newBundle(), names = torchrun, world = 4 } = options
-  const of: (rank: number) => RankSetting = options.of ?? (() => ({}))
-  const port = await freePort()
-  return (options.ranks ?? [0, 1, 2, 3]).map((rank) => {
-    const { config: own = config, env = {}, ...setting } = of(rank)
-    const meeting = { MASTER_ADDR: '127.0.0.1', MASTER_PORT: `${port}` }
-    return start(['run', own, '--out', bundle], {
-      ...setting,
-      env: { ...meeting, ...names(rank, world), ...env },
-    })
-  })
-}
-
-/** Four commands whose run is recording, and all their processes. */
-const recordingLaunch = async () => {
-  const bundle = newBundle()
-  const running = await launch({ bundle })
-  const [first, second] = running
-  if (first === undefined || second === undefined) throw new Error('no ranks')
-  await recording(bundle, first)
-  return { bundle, running, first, second, families: running.flatMap(({ pid }) => familyOf(pid)) }
-}
-
-const outcomesOf = (running: readonly Running[]): Promise<readonly Outcome[]> =>
-  Promise.all(running.map(({ outcome }) => outcome))
-
-/** The same steps on every rank as in the run. */
-const expectWholeSteps = async (bundle: string): Promise<void> => {
-  const n = await numberIn(bundle, 'select count(*)::int from steps')
-  const perRank = 'select rank, count(distinct step)::int as n from spans group by all order by 1'
-  expect(await query(bundle, perRank)).toEqual([0, 1, 2, 3].map((rank) => ({ rank, n })))
-}
 
 describe('dcpscope run --ranks processes', () => {
   it('records the same bundle as ranks in threads, and where each rank ran', async () => {
@@ -303,8 +215,6 @@ describe('ranks that a launcher starts', () => {
   })
 })
 
-const STAGE = '(the [a-z ]+ of step \\d+|the pause between steps|[a-z_]+ of (layer \\d+, )?step \\d+)'
-
 /** A run that is recording, and its rank processes by number. */
 const recordingRun = async (setting: Setting = {}) => {
   const bundle = newBundle()
@@ -312,14 +222,6 @@ const recordingRun = async (setting: Setting = {}) => {
   await recording(bundle, running)
   const pids = manifestOf(bundle).processes?.map(({ pid }) => pid) ?? []
   return { bundle, running, pids, family: familyOf(running.pid) }
-}
-
-/** Everything that the bundle promises after a rank was lost. */
-const expectKept = async (bundle: string, status: string): Promise<void> => {
-  expect(manifestOf(bundle)).toMatchObject({ status, summary: { ranks: 4 } })
-  expect(await numberIn(bundle, 'select count(*)::int from steps')).toBeGreaterThan(0)
-  expect(await numberIn(bundle, 'select count(distinct rank)::int from spans')).toBe(4)
-  expect(segments()).toEqual([])
 }
 
 describe('a rank that', { concurrent: true }, () => {

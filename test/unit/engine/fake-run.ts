@@ -138,6 +138,7 @@ export const fakeEngine = (options: FakeOptions): FakeEngine => {
       },
       places: () => [],
       abandon: () => {},
+      port: () => 0,
       dispose: () => {
         disposed++
       },
