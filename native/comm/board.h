@@ -18,8 +18,8 @@ struct Shown {
 };
 
 /**
- * What the ranks of a group show each other: which meetings have taken place, where each rank is, and a room of
- * each. It lies in zeroed memory that they share, or of which each has a copy.
+ * What the ranks of a group show each other: which meetings have taken place, where each rank is, and a room
+ * of each. It lies in zeroed memory that they share, or of which each has a copy.
  */
 class Board {
  public:
@@ -42,7 +42,8 @@ class Board {
   /** Aligned to a page. */
   unsigned char* room(int rank) const;
 
-  /** One more rank has come to the meeting `turn`; true when it was the last and the meeting has taken place. */
+  /** One more rank has come to the meeting `turn`; true when it was the last and the meeting has taken place.
+   */
   bool arrive(int rank, uint32_t turn);
   /** Keeps the meeting `turn` from taking place; false when it has, or when somebody else was first. */
   bool end(uint32_t turn);

@@ -10,8 +10,9 @@
 namespace dcpscope {
 
 /**
- * How ranks with processes of their own come to the same point of a run and what they tell each other there, in
- * memory that they share or over the network (Venue). How their data goes from rank to rank is left to others.
+ * How ranks with processes of their own come to the same point of a run and what they tell each other there,
+ * in memory that they share or over the network (Venue). How their data goes from rank to rank is left to
+ * others.
  *
  * A rank that waits for another watches its beacon: when that stands still for too long the run is given up,
  * and `throwIfLost` names the rank and where it is. Giving up is one decision for all ranks: a meeting takes
@@ -21,7 +22,8 @@ class Control {
  public:
   /**
    * `room`: bytes that each rank shows the others; `patience`: nanoseconds that a rank may stand still;
-   * `spins`: rounds of looking before a wait sleeps. Rank 0 makes the memory, which the others open, or listens.
+   * `spins`: rounds of looking before a wait sleeps. Rank 0 makes the memory, which the others open, or
+   * listens.
    */
   Control(RunState& state, int64_t room, int64_t patience, int spins);
   /** Others do not wait for a rank that has left. */

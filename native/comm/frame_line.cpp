@@ -19,8 +19,7 @@ constexpr size_t kPiece = size_t{64} << 10;
 
 }  // namespace
 
-FrameLine::FrameLine(Socket socket, int64_t most)
-    : socket_(std::move(socket)), most_(most), piece_(kPiece) {}
+FrameLine::FrameLine(Socket socket, int64_t most) : socket_(std::move(socket)), most_(most), piece_(kPiece) {}
 
 void FrameLine::send(std::string_view frame) {
   if (over_) return;
@@ -58,7 +57,8 @@ void FrameLine::receive(const std::function<bool(std::string_view)>& take) {
       std::memcpy(&length, in_.data() + at, sizeof(length));
       if (length > most_) return close("what came is no message");
       if (in_.size() - at - sizeof(length) < length) break;
-      if (!take(std::string_view(in_).substr(at + sizeof(length), length))) return close("what came is no message");
+      if (!take(std::string_view(in_).substr(at + sizeof(length), length)))
+        return close("what came is no message");
       at += sizeof(length) + length;
     }
     in_.erase(0, at);

@@ -61,10 +61,12 @@ void Hub::serve() {
     std::vector<pollfd> polled{{wake_.fd(), POLLIN, 0}, {listener_.fd(), POLLIN, 0}};
     {
       const std::lock_guard lock(mutex_);
-      const bool over = std::all_of(peers_.begin(), peers_.end(), [](const auto& peer) { return peer->line.over(); });
+      const bool over =
+          std::all_of(peers_.begin(), peers_.end(), [](const auto& peer) { return peer->line.over(); });
       if (stopAt_ > 0 && (over || news::steadyNow() > stopAt_)) return;
       for (const auto& peer : peers_)
-        polled.push_back({peer->line.fd(), static_cast<short>(POLLIN | (peer->line.waits() ? POLLOUT : 0)), 0});
+        polled.push_back(
+            {peer->line.fd(), static_cast<short>(POLLIN | (peer->line.waits() ? POLLOUT : 0)), 0});
     }
     static_cast<void>(::poll(polled.data(), polled.size(), static_cast<int>(news::kBeatNs / 1'000'000)));
     const std::lock_guard lock(mutex_);
@@ -126,8 +128,10 @@ bool Hub::greet(Peer& peer, FrameReader& frame) {
   const auto rank = frame.take<int32_t>();
   std::string name(name_.size(), ' ');
   frame.take(name.data(), static_cast<int64_t>(name.size()));
-  const bool known = std::any_of(peers_.begin(), peers_.end(), [&](const auto& one) { return one->rank == rank; });
-  if (!frame.ok() || !frame.empty() || name != name_ || rank < 1 || rank >= board_.ranks() || known) return false;
+  const bool known =
+      std::any_of(peers_.begin(), peers_.end(), [&](const auto& one) { return one->rank == rank; });
+  if (!frame.ok() || !frame.empty() || name != name_ || rank < 1 || rank >= board_.ranks() || known)
+    return false;
   peer.rank = rank;
   peer.line.setMost(news::mostBytes(board_, 1));
   return true;
@@ -148,7 +152,8 @@ void Hub::arrived(int rank, uint32_t turn, std::span<const Shown> shown) {
   if (!board_.arrive(rank, turn)) return;
   FrameWriter frame;
   frame.put(Kind::met).put(turn);
-  for (const FrameWriter& one : shown_) frame.put(one.bytes().data(), static_cast<int64_t>(one.bytes().size()));
+  for (const FrameWriter& one : shown_)
+    frame.put(one.bytes().data(), static_cast<int64_t>(one.bytes().size()));
   broadcast(frame, true);
   board_.ring();
 }
@@ -157,7 +162,8 @@ void Hub::arrived(int rank, uint32_t turn, std::span<const Shown> shown) {
 void Hub::drop(Peer& peer) {
   if (peer.rank < 0 || peer.left) return;
   if (board_.meetings().load(std::memory_order_acquire) < Board::kEnded)
-    broken_ = "the connection of rank " + std::to_string(peer.rank) + " to rank 0 broke (" + peer.line.why() + ")";
+    broken_ =
+        "the connection of rank " + std::to_string(peer.rank) + " to rank 0 broke (" + peer.line.why() + ")";
   board_.close();
   tellAll();
 }

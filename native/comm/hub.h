@@ -12,8 +12,8 @@
 
 namespace dcpscope {
 
-/** The venue of the first rank of several machines: the others tell it what they show, and it tells all. Whether
- * a meeting takes place is decided here. */
+/** The venue of the first rank of several machines: the others tell it what they show, and it tells all.
+ * Whether a meeting takes place is decided here. */
 class Hub final : public Venue {
  public:
   /** Returns at once; the others come by and by. */

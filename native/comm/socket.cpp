@@ -38,15 +38,16 @@ void set(int fd, int level, int option, int value) {
 
 Socket opened(int family) {
   Socket socket(::socket(family, SOCK_STREAM, 0));
-  if (!socket) throw EngineError(ErrorCode::engine, std::string("cannot make a socket: ") + std::strerror(errno));
+  if (!socket)
+    throw EngineError(ErrorCode::engine, std::string("cannot make a socket: ") + std::strerror(errno));
   return socket;
 }
 
 /** `why` is an error number of the system. */
 [[noreturn]] void unreachable(const std::string& address, int port, int ms, int why) {
   const std::string within = why == ETIMEDOUT ? " within " + std::to_string(ms / 1000) + " s" : "";
-  throw EngineError(ErrorCode::engine, "rank 0 cannot be reached at " + address + " port " + std::to_string(port) +
-                                           within + " (" + std::strerror(why) +
+  throw EngineError(ErrorCode::engine, "rank 0 cannot be reached at " + address + " port " +
+                                           std::to_string(port) + within + " (" + std::strerror(why) +
                                            "); ranks on several machines need all ports between these open");
 }
 

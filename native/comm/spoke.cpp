@@ -121,7 +121,8 @@ bool Spoke::takeMeeting(FrameReader& frame) {
   // This rank reads nothing of the board now, as it waits for that meeting.
   if (!frame.ok() || turn != board_.arrived(self_).load(std::memory_order_relaxed)) return false;
   for (int r = 0; r < board_.ranks(); ++r)
-    if (!(r == self_ ? news::skipShown(frame, board_) : news::takeShown(frame, board_, r, taken_))) return false;
+    if (!(r == self_ ? news::skipShown(frame, board_) : news::takeShown(frame, board_, r, taken_)))
+      return false;
   uint32_t before = turn - 1;
   board_.meetings().compare_exchange_strong(before, turn, std::memory_order_acq_rel);
   board_.ring();

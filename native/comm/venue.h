@@ -20,15 +20,15 @@ class Venue {
   /** As this process sees it. */
   const Board& board() const { return board_; }
 
-  /** This rank has come to the meeting `turn`. Others see what is `shown` of its room, and its report, once that
-   * has taken place. */
+  /** This rank has come to the meeting `turn`. Others see what is `shown` of its room, and its report, once
+   * that has taken place. */
   virtual void arrive(uint32_t turn, std::span<const Shown> shown) = 0;
   /** Tries to keep the meeting `turn` from taking place on any rank; false when it has taken place, or when
    * another rank was first. */
   virtual bool end(uint32_t turn) = 0;
 
-  /** Whether the board shows the others as they are, as far as anybody knows; else all of them as the first rank
-   * told of them a while ago. */
+  /** Whether the board shows the others as they are, as far as anybody knows; else all of them as the first
+   * rank told of them a while ago. */
   virtual bool hears() const { return true; }
   /** What broke, in words, where that has ended the run. */
   virtual std::string broken() const { return ""; }

@@ -42,9 +42,9 @@ Napi::Function RunObject::define(Napi::Env env) {
       {InstanceMethod<&RunObject::fill>("fill"), InstanceMethod<&RunObject::advance>("advance"),
        InstanceMethod<&RunObject::drain>("drain"), InstanceMethod<&RunObject::takeCaptures>("takeCaptures"),
        InstanceMethod<&RunObject::dropped>("dropped"), InstanceMethod<&RunObject::places>("places"),
-       InstanceMethod<&RunObject::port>("port"),
-       InstanceMethod<&RunObject::facts>("facts"), InstanceMethod<&RunObject::abandon>("abandon"),
-       InstanceMethod<&RunObject::cancel>("cancel"), InstanceMethod<&RunObject::dispose>("dispose")});
+       InstanceMethod<&RunObject::port>("port"), InstanceMethod<&RunObject::facts>("facts"),
+       InstanceMethod<&RunObject::abandon>("abandon"), InstanceMethod<&RunObject::cancel>("cancel"),
+       InstanceMethod<&RunObject::dispose>("dispose")});
 }
 
 RunObject::RunObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {

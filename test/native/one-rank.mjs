@@ -1,7 +1,7 @@
 // One rank of the run in the JSON file argv[2], which also has the member of rank 0 and the GPU of each; argv[3] is the
 // rank. Prints what it recorded as JSON, or `code: message` of what ended it; with `keep` captured tensors become files.
 import { createHash } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,7 +9,9 @@ import { fileURLToPath } from 'node:url'
 const addon = createRequire(import.meta.url)(
   process.env.DCPSCOPE_ADDON ?? fileURLToPath(new URL('../../dist/native/dcpscope.node', import.meta.url)),
 )
-const { config, segment, clockBaseNs, gpus, keep } = JSON.parse(readFileSync(process.argv[2], 'utf8'))
+const { config, segment, clockBaseNs, gpus, keep, network } = JSON.parse(
+  readFileSync(process.argv[2], 'utf8'),
+)
 const rank = Number(process.argv[3])
 const member = {
   rank,
@@ -19,11 +21,24 @@ const member = {
   ...(gpus === undefined ? {} : { gpu: gpus[rank] }),
 }
 
+/** Where the first rank of a run over the network says where it listens. */
+const portFile = `${process.argv[2]}.port`
+const come = () => {
+  if (!network) return addon.createRun(config, member)
+  if (rank > 0 && !existsSync(portFile)) throw new Error('there is no place and no shared memory yet')
+  const port = rank === 0 ? 0 : Number(readFileSync(portFile, 'utf8'))
+  const run = addon.createRun(config, { ...member, network: { address: '127.0.0.1', port } })
+  if (rank > 0) return run
+  writeFileSync(`${portFile}.new`, String(run.port()))
+  renameSync(`${portFile}.new`, portFile)
+  return run
+}
+
 /** The first rank makes the memory, maybe later than this one looks for it. */
 const created = async () => {
   for (let tries = 0; ; tries++)
     try {
-      return addon.createRun(config, member)
+      return come()
     } catch (error) {
       if (tries === 200 || rank === 0 || !String(error).includes('shared memory')) throw error
       await new Promise((resolve) => setTimeout(resolve, 50))

@@ -51,9 +51,9 @@ const variants: readonly [string, Partial<EngineConfig>][] = [
 ]
 
 /** Runs a configuration both ways; what they recorded must be the same. */
-const expectSame = async (config: EngineConfig): Promise<void> => {
+const expectSame = async (config: EngineConfig, network = false): Promise<void> => {
   const threads = await finish(config)
-  const ranks = await runRanks(config)
+  const ranks = await runRanks(config, { network })
   expect(Object.assign({}, ...ranks.map((rank) => rank.captures))).toEqual(digests(threads))
   const tables: Record<string, Row[]> = Object.assign({}, ...ranks.map((rank) => rank.tables))
   for (const table of ['spans', 'rows', 'pages'] as const)
@@ -71,9 +71,14 @@ describe('ranks in processes', () => {
     expectSame({ ...config, ...over }),
   )
 
+  it.each(variants)('do so over the network as well (%s)', (_name, over) =>
+    expectSame({ ...config, ...over }, true),
+  )
+
   it('do so whatever the shape', async () => {
     const captured = configs.map((one) => ({ ...one, captureSteps: [1], captureLayers: [0] }))
-    await fc.assert(fc.asyncProperty(captured, expectSame), { numRuns: 10 })
+    const ways = fc.asyncProperty(captured, fc.boolean(), expectSame)
+    await fc.assert(ways, { numRuns: 10 })
   }, 120_000)
 
   it('agree on when the last rank entered each collective, and no rank leaves before', async () => {
@@ -119,15 +124,22 @@ describe('a rank that does not come', () => {
       expect(one).toMatch(/^ERR_A(BSENT: rank 2 did not|BANDONED: another rank has ended)/)
   })
 
-  it.each(['SIGSTOP', 'SIGKILL'] as const)('since it got %s is named by the others', async (signal) => {
-    const scene = startRanks(endless)
+  it.each([
+    ['SIGSTOP', false],
+    ['SIGKILL', false],
+    ['SIGSTOP', true],
+    ['SIGKILL', true],
+  ] as const)('since it got %s is named by the others (over the network: %s)', async (signal, network) => {
+    const scene = startRanks(endless, { network })
     await Promise.all(scene.children.map(filled))
     scene.children[1]?.kill(signal)
     scene.children[0]?.on('close', () => scene.children[1]?.kill('SIGKILL'))
     const said = await errorsOf(scene)
     expect(said.filter((one) => one.startsWith('ERR_ABSENT'))).not.toEqual([])
     for (const one of said)
-      expect(one).toMatch(/^ERR_A(BSENT: rank 1 did not|BANDONED: another rank has ended)/)
+      expect(one).toMatch(
+        /^ERR_A(BSENT: (rank 1 did not|the connection of rank 1 to rank 0 broke)|BANDONED: another rank has ended)/,
+      )
   })
 
   it('keeps nothing in the memory that all share', () => {
@@ -144,6 +156,21 @@ describe('a rank that cannot be one', () => {
     [{ processes: false }, member, /^ERR_CONFIG: processes: must be true for the run of one rank/],
     [{ processes: true }, { ...member, rank: 2 }, /^ERR_CONFIG: rank: must be below ranks \(2\), got 2/],
     [{ processes: true }, member, /^ERR_ENGINE: cannot open the shared memory \/dcpscope-test-none: No such/],
+    [
+      { processes: true },
+      { ...member, rank: 1, network: { address: '127.0.0.1', port: 1 } },
+      /^ERR_ENGINE: rank 0 cannot be reached at 127\.0\.0\.1 port 1 \(Connection refused\); ranks on several machines need/,
+    ],
+    [
+      { processes: true },
+      { ...member, rank: 1, network: { address: 'nowhere', port: 1 } },
+      /^ERR_CONFIG: network\.address: must be a numeric address, got nowhere/,
+    ],
+    [
+      { processes: true },
+      { ...member, creates: true, network: { address: '192.0.2.1', port: 0 } },
+      /^ERR_ENGINE: cannot listen for the other ranks at 192\.0\.2\.1: /,
+    ],
   ])('%j as %o is refused', (over, one, says) => {
     expect(thrown(() => addon.createRun(smallConfig(over), one))).toMatch(says)
   })

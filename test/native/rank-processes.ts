@@ -45,6 +45,8 @@ export interface Placing {
   readonly gpus?: readonly number[]
   /** Keeps captured tensors, not their digests alone. */
   readonly keep?: boolean
+  /** Ranks meet as those of several machines do. */
+  readonly network?: boolean
 }
 
 const runner = fileURLToPath(new URL('one-rank.mjs', import.meta.url))
@@ -53,7 +55,7 @@ export const segments: string[] = []
 const folders: string[] = []
 
 /** Starts a process for each rank of a run. */
-export const startRanks = (over: EngineConfig, { env, gpus, keep }: Placing = {}): Started => {
+export const startRanks = (over: EngineConfig, { env, gpus, keep, network }: Placing = {}): Started => {
   const config = { ...over, processes: true }
   const segment = `/dcpscope-test-${process.pid}-${randomBytes(4).toString('hex')}`
   segments.push(segment)
@@ -61,7 +63,7 @@ export const startRanks = (over: EngineConfig, { env, gpus, keep }: Placing = {}
   folders.push(folder)
   const file = join(folder, 'run.json')
   const clockBaseNs = String(process.hrtime.bigint())
-  writeFileSync(file, JSON.stringify({ config, segment, clockBaseNs, gpus, keep }))
+  writeFileSync(file, JSON.stringify({ config, segment, clockBaseNs, gpus, keep, network }))
   const children = Array.from({ length: config.ranks }, (_, rank) =>
     spawn(process.execPath, [runner, file, String(rank)], { env: { ...process.env, ...env } }),
   )

@@ -10,16 +10,18 @@
 #include <thread>
 #include <vector>
 
-#include "comm/segment.h"
 #include "core/error.h"
 #include "cuda/host_tests/stand_in.h"
 #include "cuda/run/group.h"
 #include "run/run.h"
 #include "tests/expect.h"
+#include "tests/places.h"
 
 /** Whole runs of ranks in processes, with all of the host's code for GPUs, on devices made of threads. */
 namespace dcpscope::cuda::host_tests {
 namespace {
+
+using tests::Over;
 
 constexpr int kLayers = 5;
 constexpr int kSteps = 8;
@@ -45,15 +47,15 @@ Config configOf(int ranks, Comm comm) {
 class Scene {
  public:
   /** `body` is called in each process; `gpus`: each rank has one of its own. */
-  Scene(const Config& config, const std::function<int(Run&, int)>& body, bool gpus = false) {
-    static int number = 0;
-    segment_ = "/dcpscope-test-" + std::to_string(::getpid()) + "-host-" + std::to_string(number++);
+  Scene(const Config& config, const std::function<int(Run&, int)>& body, bool gpus = false,
+        Over over = Over::memory)
+      : places_(over) {
     const int64_t base = static_cast<int64_t>(steadyNs());
     for (int rank = 0; rank < config.ranks; ++rank) {
       const pid_t child = ::fork();
       if (child == 0) {
         const Gpu gpu(gpus ? rank : 0);
-        ::_exit(takePart(config, gpu, {rank, segment_, rank == 0, base, gpus ? rank : 0}, body));
+        ::_exit(takePart(config, gpu, places_.of(rank, base, gpus ? rank : 0), body));
       }
       children.push_back(child);
     }
@@ -66,18 +68,18 @@ class Scene {
       ::waitpid(child, &status, 0);
       all.push_back(WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
     }
-    Segment::unlink(segment_);
     return all;
   }
 
   std::vector<pid_t> children;
 
  private:
-  static int takePart(const Config& config, const Gpu& gpu, const Member& member,
-                      const std::function<int(Run&, int)>& body) {
+  int takePart(const Config& config, const Gpu& gpu, const Member& member,
+               const std::function<int(Run&, int)>& body) {
     try {
       for (int tries = 0;; ++tries) try {
           Run run(config, gpu, member);
+          if (member.rank == 0) places_.firstCame(run.port());
           return body(run, member.rank);
         } catch (const EngineError& error) {
           // The first rank makes the memory, maybe later.
@@ -90,7 +92,7 @@ class Scene {
     }
   }
 
-  std::string segment_;
+  tests::Places places_;
 };
 
 /** Values of an integer column of a table, as far as it lies in the ring. */
@@ -197,12 +199,13 @@ size_t countOf(const std::string& text, const std::string& part) {
 void collectivesOfNcclAreThoseOfTheStages() {
   setenv("DCPSCOPE_NCCL", DCPSCOPE_TEST_NCCL, 1);
   device().gpus = 2;
-  for (const bool agRs : {true, false})
-    for (const bool wireFp32 : {false, true}) {
+  for (const Over over : tests::kBoth)
+    for (const auto& [agRs, wireFp32] :
+         {std::pair(true, false), {true, true}, {false, false}, {false, true}}) {
       Config config = configOf(2, agRs ? Comm::agRs : Comm::a2a);
       config.wireFp32 = wireFp32;
       config.kvType = KvType::bf16;
-      const auto body = [&](Run& run, int rank) {
+      const auto body = [&, agRs = agRs, wireFp32 = wireFp32](Run& run, int rank) {
         const int code = finishes(run, rank);
         if (code != 0) return code;
         const std::string calls = ncclCalls();
@@ -218,7 +221,7 @@ void collectivesOfNcclAreThoseOfTheStages() {
         if (countOf(calls, "start; send 0<") != (agRs ? 0 : kTimes)) return 13;
         return calls.rfind(rank == 0 ? "id; init 0/2" : "init 1/2", 0) == 0 ? 0 : 14;
       };
-      EXPECT(Scene(config, body, true).ends() == std::vector<int>(2, 0));
+      EXPECT(Scene(config, body, true, over).ends() == std::vector<int>(2, 0));
     }
   device().gpus = 1;
 }
@@ -272,6 +275,7 @@ int lostBy(Run& run) {
   // A rank whose device has not failed can still say how its clock stood.
   if (!begins("ERR_DEVICE") && run.facts().alignment.empty()) return other;
   if (begins("ERR_ABSENT: rank 1 did not come to ")) return absent;
+  if (begins("ERR_ABSENT: the connection of rank 1 to rank 0 broke (")) return absent;
   if (end == "ERR_ABANDONED: another rank has ended the run") return abandoned;
   if (begins("ERR_DEVICE: the GPU failed in decode_attn of rank 1, layer 0, step 3: ")) return fault;
   if (begins("ERR_ENGINE: the GPU of rank 1 stands still in decode_attn of layer ")) return still;
@@ -297,11 +301,24 @@ Config endless(bool graph) {
   return config;
 }
 
-/** Rank 1 gets a signal, in runs with and without graphs. */
+/** Rank 1 gets a signal, in runs with and without graphs, of one machine and of several. */
 void expectLost(int signal) {
   std::vector<std::unique_ptr<Scene>> scenes;
-  for (const bool graph : {false, true})
-    scenes.push_back(std::make_unique<Scene>(endless(graph), [](Run& run, int) { return lostBy(run); }));
+  const auto begin = [&](const Config& config, Over over) {
+    const auto body = [](Run& run, int) { return lostBy(run); };
+    scenes.push_back(std::make_unique<Scene>(config, body, over == Over::network, over));
+  };
+  for (const bool graph : {false, true}) begin(endless(graph), Over::memory);
+#ifdef DCPSCOPE_TEST_NCCL
+  setenv("DCPSCOPE_NCCL", DCPSCOPE_TEST_NCCL, 1);
+  device().gpus = 3;
+  for (const bool graph : {false, true}) {
+    Config config = endless(graph);
+    config.comm = Comm::agRs;
+    begin(config, Over::network);
+  }
+  device().gpus = 1;
+#endif
   std::this_thread::sleep_for(std::chrono::seconds(2));
   for (const auto& scene : scenes) ::kill(scene->children[1], signal);
   // What stands still for ever is waited for at last.

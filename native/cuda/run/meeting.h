@@ -12,8 +12,8 @@
 
 namespace dcpscope::cuda {
 
-/** How long a rank may stand still, and how long a device: longer than the host, which can say where the other
- * rank is. */
+/** How long a rank may stand still, and how long a device: longer than the host, which can say where the
+ * other rank is. */
 constexpr int64_t kPeerPatienceNs = 5'000'000'000;
 constexpr int64_t kDevicePatienceNs = kPeerPatienceNs + 2'000'000'000;
 

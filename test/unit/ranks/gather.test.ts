@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import type { Hello } from '../../../app/protocol/ranks.ts'
 import { type Gathering, gather, rankList } from '../../../main/ranks/gather.ts'
+import { areApart } from '../../../main/ranks/greeting.ts'
 import { type SocketPort, socketPort } from '../../../main/ranks/socket-port.ts'
 
 const hello = (rank: number, over: Partial<Hello> = {}): Hello => ({
@@ -75,11 +76,6 @@ describe('ranks that come together', () => {
       hello(2, { config: { parallel: { comm: 'a2a' } } }),
       'rank 2 (node-1, process 102) has another configuration: workload is not given there and {"requests":[{"contextLen":5}]} on rank 0',
     ],
-    [
-      'machines, which share no memory',
-      hello(2, { host: 'node-2', system: 'system-2' }),
-      'rank 2 (node-2, process 102) is on another machine than rank 0 (node-1): ranks meet in shared memory',
-    ],
   ])('are refused for other %s, and all are told', async (_name, other, says) => {
     const gathering = begin()
     const failed = failure(gathering)
@@ -87,6 +83,16 @@ describe('ranks that come together', () => {
     const over = { type: 'over', status: 'failed', error: says, code: 'ERR_CONFIG' }
     expect(await Promise.all(lines.map(told))).toEqual([over, over])
     expect(await failed).toBe(`ERR_CONFIG: ${says}`)
+  })
+
+  it('may be on several machines', async () => {
+    const gathering = begin()
+    for (const rank of [0, 1, 2])
+      await come(gathering, hello(rank, { host: `node-${rank}`, system: `system-${rank}` }))
+    const all = await gathering.complete
+    expect(areApart(all.map((one) => one.hello))).toBe(true)
+    expect(areApart([hello(0), hello(1)])).toBe(false)
+    gathering.close()
   })
 
   it('are told why also when they come late', async () => {

@@ -1,13 +1,14 @@
 import { createServer } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { type EngineEvent, type TraceMessage, traceMessageSchema } from '../../../app/protocol/engine.ts'
-import type { Assignment } from '../../../app/protocol/ranks.ts'
+import type { Assignment, Hello } from '../../../app/protocol/ranks.ts'
 import type { RunConfigInput } from '../../../app/run/config.ts'
 import type { CudaInfo, NcclInfo } from '../../../app/run/machine.ts'
 import { parseRunConfig } from '../../../app/run/parse.ts'
 import type { Manifest } from '../../../app/trace/manifest.ts'
 import { PROVENANCES } from '../../../app/trace/stages.ts'
 import type { Member, NativeAddon, RunFacts } from '../../../main/engine/addon.ts'
+import { apartProblem } from '../../../main/ranks/gpu-problem.ts'
 import { type GroupDeps, startGroup } from '../../../main/ranks/group.ts'
 import { runMember } from '../../../main/ranks/member.ts'
 import { fakeEngine, GPU, NO_GPU } from '../engine/fake-run.ts'
@@ -275,5 +276,38 @@ describe('ranks as processes on GPUs', () => {
     const scene = await run({ parallel: two, engine }, machine(1))
     expect(scene.ended).toMatchObject({ status: 'complete' })
     expect(manifestIn(scene).devices).toMatchObject([{ kind: 'cpu' }])
+  })
+
+  it('may be on several machines where they exchange through NCCL alone', () => {
+    const config = (comm: 'ag_rs' | 'p2p') => {
+      const parsed = parseRunConfig({ parallel: { ...two, comm } }, 'tiny')
+      if (!parsed.ok) throw new Error('no configuration')
+      return parsed.config
+    }
+    const hello = (rank: number, system: string, gpu: Hello['gpu']): Hello => ({
+      ...{
+        type: 'hello',
+        product: 'dcpscope',
+        token: '',
+        rank,
+        world: 2,
+        host: `node-${rank}`,
+        system,
+        pid: 1,
+      },
+      ...{ versions: {}, device: '', gpu, config: {} },
+    })
+    const gpu = { name: 'H200', id: 'GPU-0', freeBytes: 1, unreachable: [], versions: {} }
+    const apart = [hello(0, 'a', gpu), hello(1, 'b', { ...gpu, id: 'GPU-1' })]
+    expect(apartProblem(config('ag_rs'), apart)).toBeUndefined()
+    expect(apartProblem(config('p2p'), [hello(0, 'a', gpu), hello(1, 'a', gpu)])).toBeUndefined()
+    expect(apartProblem(config('p2p'), apart)).toMatchObject({
+      code: 'ERR_CONFIG',
+      message:
+        "parallel.comm: p2p reads the memory of other ranks' GPUs, and rank 1 (node-1) is on another machine than " +
+        'rank 0 (node-0), or sees another /dev/shm; use ag_rs or a2a',
+    })
+    // On CPUs p2p merges what the network has brought.
+    expect(apartProblem(config('p2p'), [hello(0, 'a', undefined), hello(1, 'b', undefined)])).toBeUndefined()
   })
 })
