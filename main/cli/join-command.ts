@@ -18,6 +18,26 @@ export const ownSeat = (config: RunConfig): Seat | undefined => {
   throw badInput(`${worldName} says ${ranks}, but the configuration has parallel.dcpSize ${dcpSize}${remedy}`)
 }
 
+/** What a launcher that starts several commands should know of runs that compute all ranks; undefined without one. */
+export const launcherNote = (): string | undefined => {
+  const launched = launchedOr()
+  if (launched === undefined || launched.seat.world === 1) return undefined
+  const { seat, worldName } = launched
+  return (
+    `${worldName} says ${seat.world} ranks, but each of these commands computes all ranks of a run of its own; ` +
+    'with --ranks processes each is one rank of one run'
+  )
+}
+
+/** Nothing where the environment is at fault: this run does not follow it. */
+const launchedOr = (): Launched | undefined => {
+  try {
+    return launchedAs()
+  } catch {
+    return undefined
+  }
+}
+
 const launchedHere = (): Launched | undefined => {
   try {
     return launchedAs()

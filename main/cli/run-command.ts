@@ -6,7 +6,7 @@ import { runLabel } from '../process/runs-folder.ts'
 import { type BundleFolder, chooseBundle } from './bundle-folder.ts'
 import { type EngineProcess, startEngine } from './engine-process.ts'
 import { CliFailure, EXIT, type ExitCode } from './failure.ts'
-import { joinRun, ownSeat } from './join-command.ts'
+import { joinRun, launcherNote, ownSeat } from './join-command.ts'
 import { liveLine } from './live-line.ts'
 import { type ConfigSource, readConfig } from './read-config.ts'
 import { progressText, summaryText } from './run-text.ts'
@@ -41,7 +41,10 @@ export const runCommand = async (
 ): Promise<CommandResult> => {
   const { preset, device, ranks } = options
   const config = await readConfig({ file, preset, device, ranks })
-  const seat = config.engine.ranks === 'processes' ? ownSeat(config) : undefined
+  const inProcesses = config.engine.ranks === 'processes'
+  const seat = inProcesses ? ownSeat(config) : undefined
+  const note = inProcesses ? undefined : launcherNote()
+  if (note !== undefined) process.stderr.write(`dcpscope: ${note}\n`)
   if (seat !== undefined && seat.rank > 0) return joinRun(distDir, seat, config)
   const report = await runInto(distDir, chooseBundle(options.out, runLabel(config)), config, seat)
   return {

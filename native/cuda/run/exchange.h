@@ -10,6 +10,7 @@
 #include "core/run_state.h"
 #include "cuda/ops/transport.h"
 #include "cuda/run/buffers.h"
+#include "cuda/run/queue.h"
 #include "cuda/run/sizes.h"
 #include "cuda/run/timeline.h"
 
@@ -37,7 +38,9 @@ class Exchange {
    * What it returns may wait for the other ranks without bound: to be called once, on any thread, also when
    * this object is gone. Nothing where there is nothing to wait for.
    */
-  virtual std::function<void()> connect(const std::vector<PeerRecord>&, cudaStream_t) { return {}; }
+  virtual std::function<void()> connect(const std::vector<PeerRecord>&, const std::shared_ptr<Queue>&) {
+    return {};
+  }
 
   /** A rank for which a kernel has waited in vain; -1: none. */
   virtual int lostRank() const { return -1; }

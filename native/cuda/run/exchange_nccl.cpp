@@ -18,6 +18,8 @@ constexpr std::chrono::seconds kLetGo{3};
 /** Shared with threads that NCCL may hold for longer than the run lives. */
 struct Link {
   nccl::Library library;
+  /** The stream that it works on, which must not go before it has let go. */
+  std::shared_ptr<Queue> queue;
   std::optional<nccl::Communicator> comm;
   std::atomic<bool> made{false};
   /** Whoever sees both aborts the communicator. */
@@ -99,16 +101,19 @@ class NcclExchange final : public Exchange {
    * NCCL sets up its ways when a collective is first called, and then waits for the others on the host: each
    * kind is called once here, on the real buffers, before anything is in them.
    */
-  std::function<void()> connect(const std::vector<PeerRecord>& records, cudaStream_t stream) override {
+  std::function<void()> connect(const std::vector<PeerRecord>& records,
+                                const std::shared_ptr<Queue>& queue) override {
     requireOwnGpus(records);
+    link_->queue = queue;
     const Buffers& b = buffers_;
     const bool gathers = gathersQueries(c_);
     const bool agRs = c_.comm == Comm::agRs;
-    return [link = link_, id = records[0].nccl, ranks = c_.ranks, rank = rank_, gpu = gpu_, stream, gathers,
-            agRs, queries = gathers ? b.queries(0) : nullptr, slices = b.slices(), slice = sliceBytes(),
-            lse = b.lse(rank_, 0), lses = b.lses(), lseBytes = rows() * 4, wire = b.wire(rank_),
-            scattered = scattered(0), values = rows() / c_.ranks * s_.valueDim, type = wireType(),
-            received = b.received(rank_), message = agRs ? 0 : messageBytes(shape_)] {
+    return [link = link_, id = records[0].nccl, ranks = c_.ranks, rank = rank_, gpu = gpu_,
+            stream = queue->stream, gathers, agRs, queries = gathers ? b.queries(0) : nullptr,
+            slices = b.slices(), slice = sliceBytes(), lse = b.lse(rank_, 0), lses = b.lses(),
+            lseBytes = rows() * 4, wire = b.wire(rank_), scattered = scattered(0),
+            values = rows() / c_.ranks * s_.valueDim, type = wireType(), received = b.received(rank_),
+            message = agRs ? 0 : messageBytes(shape_)] {
       cudaCheck(cudaSetDevice(gpu), "opening the GPU");
       link->comm.emplace(link->library, id, ranks, rank);
       link->made = true;

@@ -89,7 +89,8 @@ class PeerExchange final : public Exchange {
     return own;
   }
 
-  std::function<void()> connect(const std::vector<PeerRecord>& records, cudaStream_t) override {
+  std::function<void()> connect(const std::vector<PeerRecord>& records,
+                                const std::shared_ptr<Queue>&) override {
     requireAccess(gpusOf(records));
     mappings_.reserve(records.size());
     for (int r = 0; r < c_.ranks; ++r)

@@ -15,22 +15,6 @@ constexpr int64_t kFillPieces = 16;
 /** Device time of a step above which it can be cancelled between layers. */
 constexpr int64_t kSlowStepNs = 300'000'000;
 
-}  // namespace
-
-Queue::Queue() {
-  cudaCheck(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
-  for (cudaEvent_t* event : {&begin, &end}) cudaCheck(cudaEventCreate(event), "making an event");
-  for (cudaEvent_t& event : layers)
-    cudaCheck(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "making an event");
-}
-
-Queue::~Queue() {
-  for (cudaEvent_t event : {begin, end, layers[0], layers[1]}) static_cast<void>(cudaEventDestroy(event));
-  static_cast<void>(cudaStreamDestroy(stream));
-}
-
-namespace {
-
 std::unique_ptr<Meeting> meetingOf(RunState& state, const std::vector<Work>& order) {
   if (!state.member || state.config.ranks == 1) return nullptr;
   const Shape& s = state.shape;
@@ -66,7 +50,7 @@ CudaGroup::~CudaGroup() {
   state_.beacon = nullptr;
   static_cast<void>(cudaSetDevice(gpu_));
   // What waits for other ranks does not end by itself.
-  if (meets() && cudaStreamQuery(queue_.stream) == cudaErrorNotReady) part();
+  if (meets() && cudaStreamQuery(queue_->stream) == cudaErrorNotReady) part();
   if (!broken_) static_cast<void>(cudaDeviceSynchronize());
 }
 
@@ -79,7 +63,7 @@ void CudaGroup::onGpu(const std::function<void()>& f) {
     // What does not go away poisons the process. Work that waits for other ranks may never end, and a fault
     // is seen without waiting for it.
     if (error.code() != ErrorCode::engine) throw;
-    const bool poisoned = meets() ? cudaStreamQuery(queue_.stream) != cudaErrorNotReady &&
+    const bool poisoned = meets() ? cudaStreamQuery(queue_->stream) != cudaErrorNotReady &&
                                         cudaDeviceSynchronize() != cudaSuccess
                                   : cudaDeviceSynchronize() != cudaSuccess;
     if (!poisoned) throw;
@@ -102,9 +86,9 @@ FillSizes CudaGroup::fillSizes() const { return {kFillTokens, kFillPieces}; }
 void CudaGroup::fill(std::span<const FillPiece> pieces) {
   onGpu([&] {
     writeFrame();
-    buffers_.uploadFrame(queue_.stream);
+    buffers_.uploadFrame(queue_->stream);
     for (const FillPiece& piece : pieces)
-      stages_.fill(piece.layer, piece.request, piece.first, piece.last, queue_.stream);
+      stages_.fill(piece.layer, piece.request, piece.first, piece.last, queue_->stream);
     awaitStream("filling the context");
   });
 }
@@ -132,8 +116,8 @@ StepTimes CudaGroup::runStep() {
   buffers_.forgetAnnounced();
   clock_.refresh();
   writeFrame();
-  buffers_.uploadFrame(queue_.stream);
-  stages_.makeInputs(queue_.stream);
+  buffers_.uploadFrame(queue_->stream);
+  stages_.makeInputs(queue_->stream);
   // Others read them as soon as all have met.
   if (meets()) awaitStream("the inputs of a step");
   const StepFrame& frame = state_.frame;
@@ -159,7 +143,7 @@ StepTimes CudaGroup::runStep() {
 
 /** Runs the step; returns what the device took, in nanoseconds. */
 int64_t CudaGroup::execute(StepMode mode) {
-  const cudaStream_t stream = queue_.stream;
+  const cudaStream_t stream = queue_->stream;
   const bool replays = c_.graph && !fault_.strikes(state_.frame.step);
   bool runsBefore = replays && !graphs_->has(mode);
   state_.at({Activity::beginning, {}, -1, state_.frame.step});
@@ -181,7 +165,7 @@ int64_t CudaGroup::execute(StepMode mode) {
     cudaCheck(cudaStreamSynchronize(stream), "the begin of a recorded step");
     recorder_->forget();
   }
-  cudaCheck(cudaEventRecord(queue_.begin, stream), "the begin of a step");
+  cudaCheck(cudaEventRecord(queue_->begin, stream), "the begin of a step");
   if (replays)
     graphs_->launch(mode, stream);
   else
@@ -190,11 +174,11 @@ int64_t CudaGroup::execute(StepMode mode) {
     cudaCheck(cudaMemcpyAsync(buffers_.traceOnHost().at(), buffers_.trace().at(),
                               static_cast<size_t>(z_.trace.bytes), cudaMemcpyDeviceToHost, stream),
               "fetching the trace of a step");
-  cudaCheck(cudaEventRecord(queue_.end, stream), "the end of a step");
-  await(queue_.end, "a step", doing(mode));
+  cudaCheck(cudaEventRecord(queue_->end, stream), "the end of a step");
+  await(queue_->end, "a step", doing(mode));
   if (stops()) return 0;
   float ms = 0;
-  cudaCheck(cudaEventElapsedTime(&ms, queue_.begin, queue_.end), "the time of a step");
+  cudaCheck(cudaEventElapsedTime(&ms, queue_->begin, queue_->end), "the time of a step");
   return static_cast<int64_t>(static_cast<double>(ms) * 1e6);
 }
 
@@ -204,9 +188,9 @@ void CudaGroup::enqueue(StepMode mode, bool recording) {
       if (stops()) return;
       boundLead(at, doing(mode));
       if (fault_.strikes(state_.frame.step, order_[at]) && state_.frame.traced)
-        fault_.strike(buffers_.stamps(at, mode.traced), queue_.stream);
+        fault_.strike(buffers_.stamps(at, mode.traced), queue_->stream);
     }
-    stages_.enqueue(order_, at, mode, queue_.stream);
+    stages_.enqueue(order_, at, mode, queue_->stream);
   }
 }
 
@@ -214,8 +198,8 @@ void CudaGroup::enqueue(StepMode mode, bool recording) {
 void CudaGroup::boundLead(size_t at, Doing doing) {
   if (!slow_ || at == 0 || order_[at].layer == order_[at - 1].layer) return;
   const int layer = order_[at].layer;
-  cudaCheck(cudaEventRecord(queue_.layers[layer & 1], queue_.stream), "the end of a layer");
-  if (layer > 0) await(queue_.layers[(layer + 1) & 1], "a layer", doing);
+  cudaCheck(cudaEventRecord(queue_->layers[layer & 1], queue_->stream), "the end of a layer");
+  if (layer > 0) await(queue_->layers[(layer + 1) & 1], "a layer", doing);
 }
 
 const unsigned char* CudaGroup::merged(int layer, int rank, int token) {
@@ -249,11 +233,11 @@ MergedNan CudaGroup::findNan() {
       for (int i = 0; i < own.count(); ++i)
         countNan(buffers_.merged(layer, own.first + i), s_.valueBytes == 4, z_.tokens, perToken,
                  buffers_.nanCounts() + (static_cast<int64_t>(layer) * own.count() + i) * z_.tokens,
-                 queue_.stream);
+                 queue_->stream);
     cudaCheck(cudaMemcpyAsync(counts.data(), buffers_.nanCounts(), counts.size() * sizeof(NanCount),
-                              cudaMemcpyDeviceToHost, queue_.stream),
+                              cudaMemcpyDeviceToHost, queue_->stream),
               "looking for NaN");
-    cudaCheck(cudaStreamSynchronize(queue_.stream), "looking for NaN");
+    cudaCheck(cudaStreamSynchronize(queue_->stream), "looking for NaN");
   });
   MergedNan found;
   for (int64_t i = 0; i < tokens; ++i) {

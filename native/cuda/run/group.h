@@ -1,6 +1,7 @@
 #pragma once
 #include <cuda_runtime_api.h>
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -17,6 +18,7 @@
 #include "cuda/run/graphs.h"
 #include "cuda/run/kernel_recorder.h"
 #include "cuda/run/meeting.h"
+#include "cuda/run/queue.h"
 #include "cuda/run/sizes.h"
 #include "cuda/run/stages.h"
 #include "cuda/run/timeline.h"
@@ -39,21 +41,6 @@ class Gpu final : public Device {
 
 /** Makes a GPU the one of this thread; throws ERR_ENGINE with one line when it cannot be had. */
 void useGpu(int index);
-
-/** Stream and events, and no more. */
-struct Queue {
-  Queue();
-  ~Queue();
-  Queue(const Queue&) = delete;
-  Queue& operator=(const Queue&) = delete;
-
-  cudaStream_t stream = nullptr;
-  /** Borders of a step. */
-  cudaEvent_t begin = nullptr;
-  cudaEvent_t end = nullptr;
-  /** After a layer, in turn: bounds how far the host runs ahead. */
-  cudaEvent_t layers[2] = {};
-};
 
 /** Ranks on one GPU: all of them in turn, or the one that this process is. */
 class CudaGroup final : public Group {
@@ -110,6 +97,8 @@ class CudaGroup final : public Group {
   bool waitFor(const std::function<bool()>& done, Doing doing);
   void showPlace();
   void stoodStill(int hindmost);
+  /** Throws when it has tried to find the other ranks for too long. */
+  void requireConnectedSoon(std::chrono::steady_clock::time_point begun);
   /** From now on nothing waits for other ranks. */
   void part();
   /** The same, and keeps what a traced step did until then, where the device comes to its end. */
@@ -150,7 +139,7 @@ class CudaGroup final : public Group {
   const std::unique_ptr<Exchange> exchange_;
   const Stages stages_;
   const TestFault fault_;
-  Queue queue_;
+  const std::shared_ptr<Queue> queue_ = std::make_shared<Queue>();
   /** Shared with whoever frees them when the device does not come back. */
   std::shared_ptr<Graphs> graphs_ = std::make_shared<Graphs>();
   bool connected_ = false;

@@ -31,7 +31,7 @@ OpKinds kindsIn(cudaGraph_t graph) {
 std::vector<OpKinds> CudaGroup::opsOfWork(StepMode mode) {
   std::vector<OpKinds> all;
   for (size_t at = 0; at < order_.size(); ++at) {
-    const CapturedGraph graph(queue_.stream, [&] { stages_.enqueue(order_, at, mode, queue_.stream); });
+    const CapturedGraph graph(queue_->stream, [&] { stages_.enqueue(order_, at, mode, queue_->stream); });
     all.push_back(kindsIn(graph.get()));
   }
   return all;

@@ -59,9 +59,15 @@ bool CudaGroup::connect() {
   control.setPatience(kStartPatienceNs);
   const std::optional<std::vector<PeerRecord>> records = meeting_->exchange(exchange_->record());
   if (!together(records.has_value())) return false;
-  if (const std::function<void()> waits = exchange_->connect(*records, queue_.stream)) {
+  if (const std::function<void()> waits = exchange_->connect(*records, queue_)) {
     const std::shared_ptr<Aside> task = aside(waits);
-    watch([&] { return task->done.load(std::memory_order_acquire); }, Doing::other);
+    const Steady::time_point begun = Steady::now();
+    watch(
+        [&] {
+          requireConnectedSoon(begun);
+          return task->done.load(std::memory_order_acquire);
+        },
+        Doing::other);
     if (broken_) return false;
     if (task->error) std::rethrow_exception(task->error);
   }
@@ -69,6 +75,16 @@ bool CudaGroup::connect() {
   control.setPatience(patience);
   connected_ = true;
   return true;
+}
+
+void CudaGroup::requireConnectedSoon(Steady::time_point begun) {
+  if (Steady::now() - begun < std::chrono::nanoseconds(kStartPatienceNs)) return;
+  part();
+  throw EngineError(ErrorCode::engine,
+                    "NCCL did not connect the ranks within " +
+                        std::to_string(kStartPatienceNs / 1'000'000'000) +
+                        " s; NCCL_SOCKET_IFNAME names the network that it is to take, NCCL_DEBUG=INFO shows "
+                        "what it does");
 }
 
 bool CudaGroup::meet() {
@@ -94,9 +110,9 @@ bool CudaGroup::together(bool met) {
 }
 
 void CudaGroup::awaitStream(const char* what, Doing doing) {
-  if (!meets()) return cudaCheck(cudaStreamSynchronize(queue_.stream), what);
-  cudaCheck(cudaEventRecord(queue_.end, queue_.stream), what);
-  await(queue_.end, what, doing);
+  if (!meets()) return cudaCheck(cudaStreamSynchronize(queue_->stream), what);
+  cudaCheck(cudaEventRecord(queue_->end, queue_->stream), what);
+  await(queue_->end, what, doing);
 }
 
 void CudaGroup::await(cudaEvent_t event, const char* what, Doing doing) {
@@ -191,7 +207,7 @@ void CudaGroup::breakOff(Doing doing) {
   cudaError_t result = cudaErrorNotReady;
   while (result == cudaErrorNotReady && Steady::now() - begun < kLetGo) {
     std::this_thread::sleep_for(kSleep);
-    result = cudaStreamQuery(queue_.stream);
+    result = cudaStreamQuery(queue_->stream);
   }
   if (doing == Doing::tracedStep && at && result == cudaSuccess) recordEnded(*at);
 }

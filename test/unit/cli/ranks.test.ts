@@ -196,6 +196,25 @@ describe('ranks that a launcher starts', () => {
     for (const { code, stderr } of await outcomesOf(running)) expect([code, stderr]).toEqual([130, ''])
   })
 
+  it('are told in one line when each would compute a whole run by itself', async () => {
+    const threads = configFile({
+      model: { preset: 'tiny' },
+      workload: { steps: 2 },
+      engine: { device: 'cpu' },
+    })
+    const env = { SLURM_PROCID: '3', SLURM_NTASKS: '8', MASTER_ADDR: 'node-1', MASTER_PORT: '29500' }
+    const { code, stdout, stderr } = await dcpscope(['run', threads, '--out', newBundle(), '--json'], { env })
+    expect([code, JSON.parse(stdout).ranks]).toEqual([0, 4])
+    expect(stderr).toBe(
+      'dcpscope: SLURM_NTASKS says 8 ranks, but each of these commands computes all ranks of a run of its own; ' +
+        'with --ranks processes each is one rank of one run\n',
+    )
+    const alone = await dcpscope(['run', threads, '--out', newBundle()], {
+      env: { ...env, SLURM_NTASKS: '1' },
+    })
+    expect([alone.code, alone.stderr]).toEqual([0, ''])
+  })
+
   it('let strangers knock', async () => {
     const port = await freePort()
     const config = configFile({ model: { preset: 'tiny' }, ...PROCESSES })
