@@ -12,8 +12,8 @@ import { engineEventSchema, traceMessageSchema, traceReplySchema } from './engin
 export const BEAT_MS = 500
 /** Signs of life that may fail to come before the other end counts as gone. */
 export const MISSED_BEATS = 8
-/** The same while a rank allocates, when it can say nothing. */
-export const MISSED_BEATS_AT_START = 14
+/** The same while a rank allocates, when it can say nothing; `neighbours` are on its machine and do so at once. */
+export const missedBeatsAtStart = (neighbours: number): number => 14 + 2 * neighbours
 /** How long ranks wait for each other at the beginning. */
 export const GATHER_MS = 8000
 
@@ -93,6 +93,8 @@ export const toRankSchema = z.discriminatedUnion('type', [
     clockBaseNs: z.bigint(),
     /** Bytes of trace that may be unacknowledged. */
     credit: z.int(),
+    /** Other ranks of its machine. */
+    neighbours: z.int(),
   }),
   z.strictObject({ type: z.literal('reply'), reply: traceReplySchema }),
   /** `keepStep`: what the step in progress has recorded is wanted, since it shows why the run ends. */
@@ -116,5 +118,9 @@ export const assignmentSchema = z.strictObject({
 })
 export type Assignment = z.output<typeof assignmentSchema>
 
-/** What the process of a rank says to the one that started it, at its end. */
+/** What the process of a rank says to the one that started it, before it is busy and gives no sign of life. */
+export const quietSchema = z.strictObject({ type: z.literal('quiet'), beats: z.int() })
+export type Quiet = z.output<typeof quietSchema>
+
+/** The same at its end. */
 export const overSchema = over

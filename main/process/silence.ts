@@ -6,6 +6,8 @@ const MOST_BEATS = 2 * MISSED_BEATS
 export interface SilenceWatch {
   /** It has given a sign of life. */
   heard(): void
+  /** It has said that it says nothing now: so many signs of life may fail to come, if those are more than else. */
+  allow(beats: number): void
   /** Ends the watch. What to say of the process when it had been silent for too long. */
   release(): string | undefined
 }
@@ -16,17 +18,22 @@ export interface SilenceWatch {
  */
 export const watchSilence = (end: () => void, ask?: () => void): SilenceWatch => {
   let missed = 0
+  let most = MOST_BEATS
   const timer = setInterval(() => {
-    if (++missed > MOST_BEATS) end()
+    if (++missed > most) end()
     else ask?.()
   }, BEAT_MS)
   return {
     heard: () => {
       missed = 0
+      most = MOST_BEATS
+    },
+    allow: (beats) => {
+      most = Math.max(MOST_BEATS, beats)
     },
     release: () => {
       clearInterval(timer)
-      return missed > MOST_BEATS ? `had not answered for ${(MOST_BEATS * BEAT_MS) / 1000} s` : undefined
+      return missed > most ? `had not answered for ${(most * BEAT_MS) / 1000} s` : undefined
     },
   }
 }

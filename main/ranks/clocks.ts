@@ -37,7 +37,7 @@ export const clocksOf = (ranks: readonly RankLine[], alignment: string): Omit<Ma
   if (others.length === 0) return { alignment, uncertaintyNs }
   return {
     alignment:
-      `ranks are processes; the clocks of ${others.length} of ${ranks.length} ranks are others than rank 0's and were ` +
+      `${alignment}; the clocks of ${others.length} of ${ranks.length} ranks are others than rank 0's and were ` +
       `set to it by the quickest of ${ROUNDS} messages there and back, at the beginning and at the end`,
     uncertaintyNs: uncertaintyNs + Math.ceil(Math.max(...others.map(({ errorNs }) => errorNs))),
   }

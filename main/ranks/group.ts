@@ -12,7 +12,7 @@ import {
   fromRankSchema,
   GATHER_MS,
   MISSED_BEATS,
-  MISSED_BEATS_AT_START,
+  missedBeatsAtStart,
   type Over,
 } from '../../app/protocol/ranks.ts'
 import { type RankGpu, sharesGpus } from '../../app/run/gpus.ts'
@@ -272,7 +272,12 @@ class Group {
       timeSliced: sharesGpus(this.#ranks.flatMap(({ hello }) => hello.gpu ?? [])),
       clockBaseNs: this.#clockBaseNs + (rank.clock?.offsetNs ?? 0n),
       credit: Math.max(2 * MESSAGE_BYTES, Math.floor(CREDIT_BYTES / this.#world)),
+      neighbours: this.#neighboursOf(rank),
     })
+  }
+
+  #neighboursOf({ hello }: RankLine): number {
+    return this.#ranks.filter((other) => other.hello.system === hello.system).length - 1
   }
 
   #network(): { port: number; local: boolean } {
@@ -388,7 +393,8 @@ class Group {
     for (const rank of this.#ranks) {
       if (rank.gone) continue
       rank.line.post({ type: 'beat' })
-      const most = rank.started && rank.manifest === undefined ? MISSED_BEATS_AT_START : MISSED_BEATS
+      const starts = rank.started && rank.manifest === undefined
+      const most = starts ? missedBeatsAtStart(this.#neighboursOf(rank)) : MISSED_BEATS
       if (++rank.missed > most && !rank.quiet)
         this.#lose(rank, `has not answered for ${(most * BEAT_MS) / 1000} s`, 'ERR_ABSENT')
     }

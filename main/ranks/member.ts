@@ -4,6 +4,7 @@ import {
   BEAT_MS,
   GATHER_MS,
   MISSED_BEATS,
+  missedBeatsAtStart,
   type Over,
   type ToRank,
   toRankSchema,
@@ -26,17 +27,21 @@ export interface MemberEnd {
   readonly stuck: boolean
 }
 
-/** Runs one rank from its first message to its leader to the end of the run; `asked`: to stop it. Never rejects. */
+/**
+ * Runs one rank from its first message to its leader to the end of the run; `asked`: to stop it. `onQuiet` is called
+ * before this process says nothing for a while, with how many signs of life may fail to come. Never rejects.
+ */
 export const runMember = async (
   addon: NativeAddon,
   assignment: Assignment,
   asked: AbortSignal,
+  onQuiet: (beats: number) => void = () => {},
 ): Promise<MemberEnd> => {
   try {
     const gpu = ownGpu(addon, assignment)
     const socket = await connected(assignment, asked)
     if (socket === undefined) return { over: { type: 'over', status: 'stopped' }, stuck: false }
-    const member = new Member(addon, assignment, gpu, socket)
+    const member = new Member(addon, assignment, gpu, socket, onQuiet)
     if (asked.aborted) member.askToStop()
     else asked.addEventListener('abort', () => member.askToStop())
     return await member.end
@@ -97,6 +102,7 @@ class Member {
   readonly #assignment: Assignment
   readonly #gpu: OwnGpu | undefined
   readonly #line: SocketPort
+  readonly #onQuiet: (beats: number) => void
   /** As this rank has reached it, which the name that it was told may not say. */
   readonly #leaderAddress: string
   readonly #beats: NodeJS.Timeout
@@ -107,12 +113,19 @@ class Member {
   #segment: string | undefined
   #missed = 0
 
-  constructor(addon: NativeAddon, assignment: Assignment, gpu: OwnGpu | undefined, socket: Socket) {
+  constructor(
+    addon: NativeAddon,
+    assignment: Assignment,
+    gpu: OwnGpu | undefined,
+    socket: Socket,
+    onQuiet: (beats: number) => void,
+  ) {
     const line = socketPort(socket)
     this.#addon = addon
     this.#assignment = assignment
     this.#gpu = gpu
     this.#line = line
+    this.#onQuiet = onQuiet
     this.#leaderAddress = socket.remoteAddress ?? ''
     this.end = new Promise((resolve) => {
       this.#ended = resolve
@@ -159,15 +172,16 @@ class Member {
     }
   }
 
-  #start({ runId, name, credit, timeSliced, network, ...meeting }: Extract<ToRank, { type: 'start' }>): void {
-    const { segment, creates } = meeting
+  #start(message: Extract<ToRank, { type: 'start' }>): void {
+    const { runId, name, credit, timeSliced, network, neighbours, segment, creates, clockBaseNs } = message
     const { rank, config } = this.#assignment
     const at = network === undefined ? {} : { network: this.#meetingPoint(network) }
     const gpu = this.#gpu?.index ?? 0
     const { version, cpu, cuda, predictMemory, createRun } = this.#addon
     if (creates) this.#segment = segment
     const ofRank: NativeAddon['createRun'] = (engineConfig) => {
-      this.#run = createRun(engineConfig, { rank, gpu, ...meeting, ...at })
+      this.#onQuiet(missedBeatsAtStart(neighbours))
+      this.#run = createRun(engineConfig, { rank, segment, creates, clockBaseNs, gpu, ...at })
       if (creates && network !== undefined) this.#line.post({ type: 'listens', port: this.#run.port() })
       return this.#run
     }

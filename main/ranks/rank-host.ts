@@ -1,4 +1,4 @@
-import { assignmentSchema, BEAT_MS } from '../../app/protocol/ranks.ts'
+import { assignmentSchema, BEAT_MS, type Quiet } from '../../app/protocol/ranks.ts'
 import { loadAddon } from '../engine/load-addon.ts'
 import { type MemberEnd, runMember } from './member.ts'
 import { ALIVE } from './rank-process.ts'
@@ -11,7 +11,9 @@ const LAST_WORDS_MS = 300
 
 const serve = async (message: unknown, asked: AbortSignal): Promise<MemberEnd> => {
   try {
-    return await runMember(loadAddon(__dirname), assignmentSchema.parse(message), asked)
+    return await runMember(loadAddon(__dirname), assignmentSchema.parse(message), asked, (beats) => {
+      process.send?.({ type: 'quiet', beats } satisfies Quiet)
+    })
   } catch (error) {
     const sentence = error instanceof Error ? error.message : String(error)
     return { over: { type: 'over', status: 'failed', error: sentence }, stuck: false }

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
-import { type Assignment, type Over, overSchema } from '../../app/protocol/ranks.ts'
+import { type Assignment, type Over, overSchema, quietSchema } from '../../app/protocol/ranks.ts'
 import { childEnd } from '../process/child-end.ts'
 import { watchSilence } from '../process/silence.ts'
 
@@ -25,7 +25,9 @@ export const startRankProcess = (distDir: string, assignment: Assignment): RankP
   const silence = watchSilence(() => child.kill('SIGKILL'))
   child.on('message', (message) => {
     silence.heard()
-    if (message !== ALIVE) over = overSchema.safeParse(message).data
+    const quiet = quietSchema.safeParse(message).data
+    if (quiet !== undefined) silence.allow(quiet.beats)
+    else if (message !== ALIVE) over = overSchema.safeParse(message).data
   })
   // No channel, whatever its type says, when the system had no file descriptor left for it.
   child.send?.(assignment, () => {})

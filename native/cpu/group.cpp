@@ -229,8 +229,9 @@ void CpuGroup::copyPages(int id, int layer, std::span<const int32_t> ids, unsign
 }
 
 GroupFacts CpuGroup::facts() {
-  const char* ranks = shared_.state.member ? "processes of one machine" : "threads of one process";
-  return {std::string("ranks are ") + ranks + " and read one steady clock", 0, shared_.code.simd};
+  const char* ranks = shared_.state.member ? "processes and read the steady clock of their machine"
+                                           : "threads of one process and read one steady clock";
+  return {std::string("ranks are ") + ranks, 0, shared_.code.simd};
 }
 
 }  // namespace dcpscope

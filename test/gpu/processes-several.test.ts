@@ -65,6 +65,15 @@ describe.skipIf(noNccl !== undefined)('ranks with a GPU each that exchange by NC
         it(`lose one and end (${comm}, ${signal}, ${graph ? 'graph' : 'eager'})`, () =>
           expectLost(onGpus({ ...LONG, comm, graph }), signal, PAIR))
 
+  for (const comm of ['ag_rs', 'a2a'] as const) {
+    const apart = { ...PAIR, network: true }
+    it(`meet over the network as well (${comm})`, () =>
+      expectSame(onGpus({ comm, graph: true }), apart, comm === 'a2a'))
+    for (const signal of ['SIGKILL', 'SIGSTOP'] as const)
+      it(`lose one and end when they meet over the network (${comm}, ${signal})`, () =>
+        expectLost(onGpus({ ...LONG, comm, graph: true }), signal, apart))
+  }
+
   it.each(['ag_rs', 'a2a'])('run from the command line (%s)', (comm) => expectRun(comm, true))
 
   it.each(['ag_rs', 'a2a'])('end when a rank is killed in a run from the command line (%s)', (comm) =>

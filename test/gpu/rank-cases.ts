@@ -150,7 +150,7 @@ export const expectLost = async (
   for (const one of said)
     expect(one).toMatch(
       new RegExp(
-        `^ERR_(ABSENT: rank 1 did not come to ${STAGE} within \\d+ s; it is in ${STAGE}|ABANDONED: another rank has ended the run)$`,
+        `^ERR_(ABSENT: (rank 1 did not come to ${STAGE} within \\d+ s; it is in ${STAGE}|the connection of rank 1 to rank 0 broke .*)|ABANDONED: another rank has ended the run)$`,
       ),
     )
   expect(said.some((one) => one.startsWith('ERR_ABSENT'))).toBe(true)

@@ -9,12 +9,13 @@ export class OtherMachine {
   readonly through: readonly string[]
   /** This machine, as seen from there. */
   readonly address: string
+  /** Names of the ends of the cable, here and there. */
+  readonly interfaces: readonly [string, string]
   readonly #holder: ChildProcess
-  readonly #cable: string
 
   private constructor(holder: ChildProcess, cable: string, address: string, through: readonly string[]) {
     this.#holder = holder
-    this.#cable = cable
+    this.interfaces = [cable, 'there']
     this.address = address
     this.through = through
   }
@@ -53,11 +54,11 @@ export class OtherMachine {
 
   /** From now on nothing comes through, and nobody is told. */
   cut(): void {
-    execFileSync('ip', ['link', 'set', this.#cable, 'down'])
+    execFileSync('ip', ['link', 'set', this.interfaces[0], 'down'])
   }
 
   mend(): void {
-    execFileSync('ip', ['link', 'set', this.#cable, 'up'])
+    execFileSync('ip', ['link', 'set', this.interfaces[0], 'up'])
   }
 
   end(): void {

@@ -63,7 +63,7 @@ describe('dcpscope run --ranks processes', () => {
     const manifest = manifestOf(processes)
     expect(manifest.processes?.map(({ rank }) => rank)).toEqual([0, 1, 2, 3])
     expect(new Set(manifest.processes?.map(({ pid }) => pid)).size).toBe(4)
-    expect(manifest.clock.alignment).toBe('ranks are processes of one machine and read one steady clock')
+    expect(manifest.clock.alignment).toBe('ranks are processes and read the steady clock of their machine')
     expect(manifestOf(threads).processes).toBeUndefined()
     expect(segments()).toEqual([])
   })

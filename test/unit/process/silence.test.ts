@@ -31,4 +31,25 @@ describe('a process that is watched', () => {
     vi.advanceTimersByTime(60_000)
     expect(end).toHaveBeenCalledOnce()
   })
+
+  it('may be silent for longer when it has said so, once', () => {
+    const end = vi.fn()
+    const watch = watchSilence(end)
+    watch.allow(4 * MISSED_BEATS)
+    vi.advanceTimersByTime(4 * MISSED_BEATS * BEAT_MS)
+    expect(end).not.toHaveBeenCalled()
+    watch.heard()
+    vi.advanceTimersByTime((2 * MISSED_BEATS + 1) * BEAT_MS)
+    expect(end).toHaveBeenCalledOnce()
+    expect(watch.release()).toBe('had not answered for 8 s')
+  })
+
+  it('is not watched more closely since it says that it is silent', () => {
+    const end = vi.fn()
+    const watch = watchSilence(end)
+    watch.allow(1)
+    vi.advanceTimersByTime(2 * MISSED_BEATS * BEAT_MS)
+    expect(end).not.toHaveBeenCalled()
+    expect(watch.release()).toBeUndefined()
+  })
 })
