@@ -82,19 +82,32 @@ class Counter {
 
   take(values: Float64Array): void {
     this.values += values.length
-    for (const value of values) {
-      if (!Number.isFinite(value)) {
-        if (Number.isNaN(value)) this.nan++
-        else if (value > 0) this.plusInf++
-        else this.minusInf++
-        continue
+    let { zero, least, most } = this
+    let sum = 0
+    let squared = 0
+    for (let i = 0; i < values.length; i++) {
+      const value = values[i] ?? 0
+      // Whatever is no finite number makes this NaN.
+      if (Number.isNaN(value - value)) this.#takeOdd(value)
+      else {
+        if (value === 0) zero++
+        if (value < least) least = value
+        if (value > most) most = value
+        sum += value
+        squared += value * value
       }
-      if (value === 0) this.zero++
-      if (value < this.least) this.least = value
-      if (value > this.most) this.most = value
-      this.#sum += value
-      this.#squares += value * value
     }
+    this.zero = zero
+    this.least = least
+    this.most = most
+    this.#sum += sum
+    this.#squares += squared
+  }
+
+  #takeOdd(value: number): void {
+    if (Number.isNaN(value)) this.nan++
+    else if (value > 0) this.plusInf++
+    else this.minusInf++
   }
 
   counts(): Counts {
@@ -202,22 +215,19 @@ class CellMeasure {
   }
 
   take(values: Float64Array, from: number, end: number): void {
-    for (let i = from; i < end; i++) {
-      const value = values[i] ?? 0
-      switch (this.#measure) {
-        case 'value':
-          this.#value = value
-          break
-        case 'absmax':
-          if (worse(value, this.#value)) this.#value = Math.abs(value)
-          break
-        case 'norm':
-          this.#value += value * value
-          break
-        case 'nan':
-          if (!Number.isFinite(value)) this.#value++
-          break
-      }
+    switch (this.#measure) {
+      case 'value':
+        this.#value = values[end - 1] ?? 0
+        break
+      case 'absmax':
+        this.#value = largest(values, from, end, this.#value)
+        break
+      case 'norm':
+        this.#value += squares(values, from, end)
+        break
+      case 'nan':
+        this.#value += odd(values, from, end)
+        break
     }
   }
 
@@ -227,6 +237,36 @@ class CellMeasure {
     this.#value = 0
     return this.#measure === 'norm' ? Math.sqrt(value) : value
   }
+}
+
+// One loop each: a choice within it would take as long as reading.
+
+const largest = (values: Float64Array, from: number, end: number, before: number): number => {
+  let most = before
+  for (let i = from; i < end; i++) {
+    const size = Math.abs(values[i] ?? 0)
+    // Of NaN both are false, and it stays.
+    if (!(size <= most)) {
+      if (Number.isNaN(most)) return most
+      most = size
+    }
+  }
+  return most
+}
+
+const squares = (values: Float64Array, from: number, end: number): number => {
+  let sum = 0
+  for (let i = from; i < end; i++) {
+    const value = values[i] ?? 0
+    sum += value * value
+  }
+  return sum
+}
+
+const odd = (values: Float64Array, from: number, end: number): number => {
+  let count = 0
+  for (let i = from; i < end; i++) if (!Number.isFinite(values[i])) count++
+  return count
 }
 
 /** Bars of a histogram with equal steps. */

@@ -37,6 +37,11 @@ test('a known failure runs broken and fixed side by side, and is diagnosed from 
   await page.getByTestId('scenario-open-broken').click()
   await expect(page.getByTestId('pm-verdict')).toHaveAttribute('data-verdict', 'faulty', { timeout: 40_000 })
   await expect(page.getByTestId(`pm-finding-${scenarioNamed('lse-base-mismatch')?.diagnosis}`)).toBeVisible()
+  // What the run found worth a look leads to its tensors.
+  await showView(page, 'run')
+  await page.getByTestId('run-events').getByRole('button', { name: 'Tensors' }).first().click()
+  await expect(page.getByTestId('pm-maps')).toBeVisible()
+  await expect(page.getByTestId('crumb-step')).toBeVisible()
   await showView(page, 'scenarios')
   await page.getByTestId('scenario-open-fixed').click()
   await expect(page.getByTestId('pm-verdict')).toHaveAttribute('data-verdict', 'healthy', { timeout: 40_000 })

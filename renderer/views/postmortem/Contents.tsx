@@ -1,5 +1,6 @@
-import { formatBytes } from '../../drawing/format.ts'
+import { formatBytes, formatInt } from '../../drawing/format.ts'
 import { CopyButton } from '../../shell/CopyButton.tsx'
+import { type InspectorRow, useInspector } from '../../shell/Inspector.tsx'
 import { type DumpGroup, type DumpInfo, rankName } from './model.ts'
 
 interface Props {
@@ -10,17 +11,42 @@ interface Props {
 type Problem = DumpInfo['problems'][number]
 
 /** What the dump can answer, which files it has, and what is wrong with them. */
-export const Contents = ({ contents, group }: Props) => (
-  <div className="pm-contents">
-    <Problems contents={contents} />
-    {group === null ? null : (
-      <>
-        <Questions group={group} />
-        <Files group={group} />
-      </>
-    )}
-  </div>
-)
+export const Contents = ({ contents, group }: Props) => {
+  useInspector({ view: 'postmortem', title: 'Dump', rows: dumpRows(contents), about: [] }, [contents])
+  return (
+    <div className="pm-contents">
+      <Problems contents={contents} />
+      {group === null ? null : (
+        <>
+          <Questions group={group} />
+          <Files group={group} />
+        </>
+      )}
+    </div>
+  )
+}
+
+/** What the inspector says of a dump as a whole. */
+const dumpRows = ({ groups, problems, moreProblems }: DumpInfo): InspectorRow[] => {
+  const steps = new Set(groups.map(({ step }) => step))
+  const layers = new Set(groups.map(({ layer }) => layer))
+  const count = (label: string, value: number): InspectorRow => ({
+    label,
+    value: formatInt(value),
+    copy: String(value),
+  })
+  const bytes = groups.reduce((sum, group) => sum + group.bytes, 0)
+  return [
+    count('steps', steps.size),
+    count('layers', layers.size),
+    count(
+      'files',
+      groups.reduce((sum, { ranks }) => sum + ranks.length, 0),
+    ),
+    { label: 'size', value: formatBytes(bytes), copy: String(bytes) },
+    count('problems', problems.length + moreProblems),
+  ]
+}
 
 const placeText = ({ file, step, layer }: Problem): string => file ?? `step ${step}, layer ${layer}`
 

@@ -8,6 +8,7 @@ import { useSession } from '../../state/session.ts'
 import { FindingCard } from './FindingCard.tsx'
 import { nextText, VERDICT_TONES } from './findings.ts'
 import type { Source } from './use-dump-view.ts'
+import { useFindingsInspector } from './use-findings-inspector.ts'
 
 /** What is wrong in the shown dump: the diagnosis, how far one in progress is, or the way to one. */
 export const Findings = ({ source }: { readonly source: Source }) => {
@@ -23,6 +24,7 @@ export const Findings = ({ source }: { readonly source: Source }) => {
     // Beside a run in progress it would take the time that is measured.
     if (result === undefined && running === null && !busy) void diagnose(key, source.id, false)
   }, [result, running, busy, key, source.id, diagnose])
+  useFindingsInspector(result)
   if (running !== null)
     return (
       <div className="empty-state" aria-live="polite" data-testid="pm-diagnosing">

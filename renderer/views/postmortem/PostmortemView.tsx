@@ -1,6 +1,7 @@
 import '../../controls/controls.css'
 import './postmortem.css'
 import './findings.css'
+import { formatInt } from '../../drawing/format.ts'
 import { DUMP_PARTS, type DumpPart, useDump } from '../../state/dump.ts'
 import { Contents } from './Contents.tsx'
 import { Findings } from './Findings.tsx'
@@ -32,6 +33,7 @@ export const PostmortemView = () => {
             role="tab"
             className="pm-tab"
             aria-selected={part === one}
+            aria-controls="pm-part"
             data-testid={`pm-tab-${one}`}
             onClick={() => look(one)}
           >
@@ -47,7 +49,9 @@ export const PostmortemView = () => {
           {view.error}
         </p>
       )}
-      <Part part={part} view={view} />
+      <div id="pm-part" className="pm-part" role="tabpanel" aria-label={PART_WORDS[part]}>
+        <Part part={part} view={view} />
+      </div>
     </section>
   )
 }
@@ -62,8 +66,13 @@ const Part = ({ part, view }: { readonly part: DumpPart; readonly view: DumpView
           <>
             <progress value={info.work.done} max={info.work.total} />
             <p className="num">
-              {info.work.done} of {info.work.total} files
+              {formatInt(info.work.done)} of {formatInt(info.work.total)} files
             </p>
+            {view.source?.isRun === false ? (
+              <button type="button" className="button" onClick={() => useDump.getState().show(null)}>
+                Cancel
+              </button>
+            ) : null}
           </>
         )}
       </div>

@@ -10,6 +10,7 @@ import {
   VERDICT_TONES,
   worthText,
 } from '../../../renderer/views/postmortem/findings.ts'
+import { diagnosisRows } from '../../../renderer/views/postmortem/use-findings-inspector.ts'
 
 const FINDING: Finding = {
   fault: 'coverage-gap',
@@ -58,6 +59,13 @@ describe('a finding', () => {
     expect(expectedText({ name: 'a', value: 3 })).toBe('')
     expect(expectedText({ name: 'a', value: 3, expected: 0.5 })).toBe('0.5000')
   })
+})
+
+test('the inspector has the verdict and each finding, and nothing while there is no diagnosis', () => {
+  expect(diagnosisRows(undefined)).toBeNull()
+  expect(diagnosisRows({ ok: false, message: 'The diagnosis was cancelled.' })).toBeNull()
+  const rows = diagnosisRows({ ok: true, diagnosis: diagnosis({}), allRows: false })
+  expect(rows?.map(({ label }) => label)).toEqual(['verdict', 'coverage-gap', 'seen', 'not checked'])
 })
 
 describe('a verdict', () => {
