@@ -57,9 +57,10 @@ const drawBars = (
   ctx.fillStyle = ink.text2
   ctx.fillRect(EDGE.left, Math.round(y(0)), plot.width, 1)
   ctx.textAlign = 'right'
-  for (const value of min < 0 ? [max, 0, min] : [max, 0])
-    ctx.fillText(formatValue(value), EDGE.left - 6, y(value))
-  drawLabels(ctx, labels, group, height - EDGE.bottom / 2)
+  for (const value of [max, 0, min])
+    if (value === 0 || Math.abs(y(value) - y(0)) >= 12)
+      ctx.fillText(formatValue(value), EDGE.left - 6, y(value))
+  drawLabels(ctx, labels, { pitch: group, width, y: height - EDGE.bottom / 2 })
   drawLegend(
     ctx,
     series.map(({ name }) => name),
@@ -68,12 +69,21 @@ const drawBars = (
   )
 }
 
-const drawLabels = (ctx: Context, labels: readonly string[], pitch: number, y: number): void => {
+/** As many labels as have room beside each other, whole. */
+const drawLabels = (
+  ctx: Context,
+  labels: readonly string[],
+  { pitch, width, y }: { readonly pitch: number; readonly width: number; readonly y: number },
+): void => {
   ctx.textAlign = 'center'
-  const widest = Math.max(...labels.map((label) => ctx.measureText(label).width), 1) + 8
-  const every = Math.max(1, Math.ceil(widest / pitch))
-  for (let i = 0; i < labels.length; i += every)
-    ctx.fillText(labels[i] ?? '', EDGE.left + (i + 0.5) * pitch, y)
+  let free = 0
+  for (const [i, label] of labels.entries()) {
+    const half = ctx.measureText(label).width / 2
+    const x = Math.max(half, EDGE.left + (i + 0.5) * pitch)
+    if (x - half < free || x + half > width) continue
+    ctx.fillText(label, x, y)
+    free = x + half + 8
+  }
 }
 
 const drawLegend = (ctx: Context, names: readonly string[], theme: Theme, colour: string): void => {
@@ -110,7 +120,7 @@ const drawHeat = (ctx: Context, width: number, height: number, theme: Theme, hea
   const every = Math.max(1, Math.ceil(12 / h))
   for (let row = 0; row < rows.length; row += every)
     ctx.fillText(rows[row] ?? '', EDGE.left - 6, EDGE.top + (row + 0.5) * h)
-  drawLabels(ctx, columns, w, height - EDGE.bottom / 2)
+  drawLabels(ctx, columns, { pitch: w, width, y: height - EDGE.bottom / 2 })
   ctx.textAlign = 'left'
   ctx.fillText(
     `${heat.rowLabel} down, ${heat.columnLabel} across; ${formatValue(min)} to ${formatValue(max)}`,

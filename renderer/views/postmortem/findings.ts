@@ -62,6 +62,8 @@ export const nextText = ({ verdict, findings, notChecked }: Diagnosis): string =
         ? 'One cause was found.'
         : `${findings.length} causes were found, best first: by how much of the error each explains.`
     case 'undetermined':
-      return 'What was seen, and what to record so that it can be decided, stands below.'
+      return notChecked.length === 0
+        ? 'What was seen stands below; none of the known failures leaves it like that.'
+        : 'What would decide stands below: record it and diagnose again.'
   }
 }

@@ -1,3 +1,4 @@
+import { formatPercent } from '../../drawing/format.ts'
 import { type InspectorRow, useInspector } from '../../shell/Inspector.tsx'
 import type { Diagnosed } from '../../state/diagnosis.ts'
 import { worthText } from './findings.ts'
@@ -9,7 +10,12 @@ export const diagnosisRows = (result: Diagnosed | undefined): InspectorRow[] | n
   return [
     { label: 'verdict', value: verdict },
     ...findings.flatMap((finding): InspectorRow[] => [
-      { label: finding.fault, value: worthText(finding) },
+      {
+        label: finding.fault,
+        value: formatPercent(finding.confidence),
+        copy: worthText(finding),
+        note: `sure, explains ${formatPercent(finding.explained)}`,
+      },
       { label: 'seen', value: finding.summary },
     ]),
     { label: 'not checked', value: String(notChecked.length), note: 'faults' },

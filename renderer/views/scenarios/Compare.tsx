@@ -149,9 +149,9 @@ const Partials = ({ model, capture, cell }: PartialsProps) => (
               <RankChip rank={rank} />
             </th>
             <td className="num">{keys < 0 ? '–' : formatInt(keys)}</td>
-            <td className={Number.isNaN(lse) ? 'num scenario-bad' : 'num'}>{formatValue(lse)}</td>
-            <td className={Number.isNaN(norm) ? 'num scenario-bad' : 'num'}>{formatValue(norm)}</td>
-            <td className="num">{formatFloat(weight, 4)}</td>
+            <td className={Number.isNaN(lse) ? 'num scenario-bad' : 'num'}>{formatFloat(lse, 3)}</td>
+            <td className={Number.isNaN(norm) ? 'num scenario-bad' : 'num'}>{formatFloat(norm, 3)}</td>
+            <td className="num">{formatFloat(weight, 3)}</td>
             <td className="scenario-bar" aria-hidden="true">
               <span style={{ width: `${Math.round(100 * Math.min(1, weight))}%` }} />
             </td>

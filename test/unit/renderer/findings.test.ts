@@ -77,7 +77,11 @@ describe('a verdict', () => {
     expect(
       nextText(diagnosis({ ...healthy, notChecked: [{ fault: 'coverage-gap', needs: ['kv'] }] })),
     ).toMatch(/^1 known failure could not/)
-    expect(nextText(diagnosis({ verdict: 'undetermined', findings: [] }))).toMatch(/what to record/)
+    const open = { verdict: 'undetermined', findings: [] } as const
+    expect(nextText(diagnosis(open))).toMatch(/none of the known failures/)
+    expect(nextText(diagnosis({ ...open, notChecked: [{ fault: 'coverage-gap', needs: ['kv'] }] }))).toMatch(
+      /record it/,
+    )
   })
   test('has a colour of status of its own', () => {
     expect(new Set(Object.values(VERDICT_TONES)).size).toBe(3)
