@@ -125,7 +125,9 @@ const dumpFile = z.strictObject({
   file: z.string(),
   bytes: z.number(),
   metadata: z.array(z.strictObject({ key: z.string(), value: z.string() })),
+  /** Those of the format, and at most MAX_OTHER_TENSORS others; `moreTensors` were left out. */
   tensors: z.array(z.strictObject({ name: z.string(), dtype: z.string(), shape: z.array(int) })),
+  moreTensors: int,
   /** Head of the attention call that the first head of `merged` is. */
   firstKeptHead: int,
 })
@@ -466,8 +468,9 @@ export const storeMethods = {
   },
 } as const
 
-/** Problems of a dump that are told at most. */
+/** Problems of a dump, and tensors of a file that are not of the format, that are told at most. */
 export const MAX_DUMP_PROBLEMS = 1000
+export const MAX_OTHER_TENSORS = 200
 
 export type StoreMethod = keyof typeof storeMethods
 export type StoreParams<M extends StoreMethod> = z.input<(typeof storeMethods)[M]['params']>

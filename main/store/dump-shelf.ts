@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { dirname, relative, sep } from 'node:path'
-import type { Dump, DumpGroup, DumpSet } from '../../app/dump/dumps.ts'
+import { type Dump, type DumpGroup, type DumpSet, shortName } from '../../app/dump/dumps.ts'
 import { gridOf, gridValues, type TensorGrid } from '../../app/dump/grid.ts'
 import { answerable, lackText } from '../../app/dump/questions.ts'
 import type { TensorReader } from '../../app/dump/reader.ts'
@@ -10,6 +10,7 @@ import {
   type DumpFile,
   type DumpRank,
   MAX_DUMP_PROBLEMS,
+  MAX_OTHER_TENSORS,
   type StoreMethod,
   type StoreParams,
   type StoreResult,
@@ -39,6 +40,9 @@ type GroupRef = Pick<Params<'dumpGroup'>, 'dump' | 'step' | 'layer'>
 const OPEN_DUMPS = 2
 /** Requests whose lengths are told at most. */
 const MAX_LENGTHS = 1 << 16
+/** Keys of the metadata of a file, and characters of one value, that are told at most. */
+const MAX_METADATA = 100
+const MAX_VALUE = 500
 
 /** Answers questions about tensor dumps. Rejects with one sentence. */
 export class DumpShelf {
@@ -84,7 +88,7 @@ export class DumpShelf {
         .slice(0, MAX_DUMP_PROBLEMS)
         .map(({ file = null, tensor = null, step = null, layer = null, rule, refused }) => ({
           file,
-          tensor,
+          tensor: tensor === null ? null : shortName(tensor),
           step,
           layer,
           rule,
@@ -240,18 +244,25 @@ export class DumpShelf {
   }
 }
 
-const fileOf = ({ reader, info }: Dump, heads: number): DumpFile => ({
-  rank: info.rank,
-  file: reader.file,
-  bytes: reader.source.size,
-  metadata: [...reader.header.metadata].map(([key, value]) => ({ key, value })),
-  tensors: [...reader.header.tensors.values()].map(({ name, dtype, shape }) => ({
-    name,
-    dtype,
-    shape: [...shape],
-  })),
-  firstKeptHead: firstKeptHead(reader, info, heads),
-})
+/** What is told of a file: a header may hold any number of names and texts of any length. */
+const fileOf = ({ reader, info }: Dump, heads: number): DumpFile => {
+  const all = [...reader.header.tensors.values()]
+  const others = all.filter((tensor) => gridOf(tensor) === undefined)
+  return {
+    rank: info.rank,
+    file: reader.file,
+    bytes: reader.source.size,
+    metadata: [...reader.header.metadata]
+      .slice(0, MAX_METADATA)
+      .map(([key, value]) => ({ key: shortName(key), value: value.slice(0, MAX_VALUE) })),
+    tensors: [
+      ...all.filter((tensor) => gridOf(tensor) !== undefined),
+      ...others.slice(0, MAX_OTHER_TENSORS),
+    ].map(({ name, dtype, shape }) => ({ name: shortName(name), dtype, shape: [...shape] })),
+    moreTensors: Math.max(0, others.length - MAX_OTHER_TENSORS),
+    firstKeptHead: firstKeptHead(reader, info, heads),
+  }
+}
 
 /** Names files by their way from the folder that all of a dump lies in. */
 const nameBelow = (paths: readonly string[]): ((path: string) => string) => {

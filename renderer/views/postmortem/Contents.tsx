@@ -124,7 +124,7 @@ const Files = ({ group: { files, missing, dcpSize } }: { readonly group: DumpGro
             <th scope="row">{rankName(file.rank)}</th>
             <td className="selectable">{file.file}</td>
             <td className="num">{formatBytes(file.bytes)}</td>
-            <td className="num">{file.tensors.length}</td>
+            <td className="num">{formatInt(file.tensors.length + file.moreTensors)}</td>
             <td className="selectable pm-metadata">
               {file.metadata
                 .filter(({ key }) => !['format', 'rank', 'dcp_size', 'step', 'layer'].includes(key))

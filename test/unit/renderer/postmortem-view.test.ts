@@ -42,6 +42,7 @@ const file = (rank: number | 'reference', dtype = 'BF16', kept = 2): DumpFile =>
     { name: 'merged', dtype, shape: [4, kept, 8] },
     { name: 'block_table', dtype: 'I32', shape: [2, 5] },
   ],
+  moreTensors: 0,
   firstKeptHead: rank === 'reference' ? 0 : rank * kept,
 })
 

@@ -69,6 +69,23 @@ describe('a dump in the store', () => {
     expect([merge?.lacks, reference?.lacks]).toEqual(['', 'q, kv or kv_k + kv_v, block_table'])
   })
 
+  it('tells little of what a header has in excess', async () => {
+    const many = Array.from({ length: 500 }, (_, i) => [`other_${i}`, { shape: [1] }] as const)
+    mkdirSync(folder())
+    writeFileSync(
+      join(folder(), 'a.safetensors'),
+      dumpBytes(
+        { ...Object.fromEntries(many), ['x'.repeat(5000)]: { shape: [1] }, lse: { shape: [1, 1] } },
+        { note: 'y'.repeat(100_000) },
+      ),
+    )
+    await store.handle({ type: 'dump', id: 'd', paths: [folder()] })
+    const [file] = (await store.request('dumpGroup', REF)).files
+    expect(file?.tensors[0]?.name).toBe('lse')
+    expect([file?.tensors.length, file?.moreTensors]).toEqual([201, 301])
+    expect(JSON.stringify(file).length).toBeLessThan(50_000)
+  })
+
   it('gives maps, histograms and the values of a cell of every rank', async () => {
     await written()
     const map = await store.request('tensorMap', {
