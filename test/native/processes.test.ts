@@ -37,6 +37,19 @@ const variants: readonly [string, Partial<EngineConfig>][] = [
   ['p2p, bf16', { comm: 'p2p', kvDtype: 'bf16' }],
   ['p2p, replicated q, sparse', { comm: 'p2p', replicateQ: true, topk: 64 }],
   ['ag_rs, fp8, empty rows NaN', { comm: 'ag_rs', kvDtype: 'fp8', emptyRow: 'nan' }],
+  [
+    'a2a, lse in bf16 by heads, padded, weight 0 multiplied',
+    {
+      comm: 'a2a',
+      kvDtype: 'bf16',
+      lseType: 'bf16',
+      lseLayout: '[H,T]',
+      paddedHeads: 64,
+      zeroWeight: 'multiplied',
+    },
+  ],
+  ['ag_rs, KV heads', { comm: 'ag_rs', kvHeads: 4, headDim: 48 }],
+  ['p2p, KV heads, fp8', { comm: 'p2p', kvHeads: 1, headDim: 64, kvDtype: 'fp8' }],
   ['one rank', { ranks: 1 }],
   [
     'faults together',
