@@ -67,6 +67,11 @@ test('the cause of a bad output is named with its evidence, and leads to its ten
   await page.getByTestId('pm-tab-findings').click()
   await page.getByTestId('pm-all-rows').click()
   await expect(page.getByTestId('pm-findings')).toContainText('all rows were looked at', { timeout: 40_000 })
+  // The same failure on the engine here, and the back-end that it was seen on.
+  await finding.getByTestId('pm-scenario').click()
+  await expect(page.getByTestId('scenario-lse-base-mismatch')).toHaveAttribute('aria-pressed', 'true')
+  await page.getByTestId('scenario-backend').click()
+  await expect(page.getByTestId('inspector')).toContainText('sglang-trtllm-mla')
 })
 
 test('a healthy run is said to be', async ({ desk: { page } }) => {

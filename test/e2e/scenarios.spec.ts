@@ -57,7 +57,7 @@ test('keys move through the gallery, filter it and run', async ({ desk: { app, p
   await page.keyboard.press('ArrowDown')
   await expect(page.getByTestId(`scenario-${SCENARIOS[1]?.name}`)).toHaveAttribute('aria-pressed', 'true')
   await page.keyboard.press('/')
-  await page.keyboard.type('coverage gap rank')
+  await page.keyboard.type('coverage-gap-rank')
   await page.keyboard.press('Enter')
   await expect(page.getByTestId('scenario-coverage-gap-rank')).toHaveAttribute('aria-pressed', 'true')
   await page.keyboard.press('r')

@@ -1,12 +1,15 @@
 import type { Finding, Picture } from '../../../app/diagnosis/result.ts'
 import { faultNamed } from '../../../app/faults/index.ts'
+import { SCENARIOS } from '../../../app/scenarios/index.ts'
 import { RankChip } from '../../controls/RankChip.tsx'
 import { sourceAddress } from '../../controls/source-address.ts'
 import { useCanvas } from '../../drawing/canvas.ts'
 import { formatInt } from '../../drawing/format.ts'
 import { CopyButton } from '../../shell/CopyButton.tsx'
 import { useDump } from '../../state/dump.ts'
+import { useScenarios } from '../../state/scenarios.ts'
 import { useSelection } from '../../state/selection.ts'
+import { useView } from '../../state/view.ts'
 import { useTheme } from '../../theme/use-theme.ts'
 import { drawEvidence, pictureHeight, pictureTable } from './draw-evidence.ts'
 import { evidenceText, expectedText, type Listed, listed, selectionOf, worthText } from './findings.ts'
@@ -92,7 +95,28 @@ const Where = ({ finding }: { readonly finding: Finding }) => {
       >
         Show in tensors
       </button>
+      <ScenarioButton fault={finding.fault} />
     </p>
+  )
+}
+
+/** The way to the same failure on our own engine, where the library has it. */
+const ScenarioButton = ({ fault }: Pick<Finding, 'fault'>) => {
+  const scenario = SCENARIOS.find((one) => one.fault === fault)
+  return scenario === undefined ? null : (
+    <button
+      type="button"
+      className="button"
+      data-testid="pm-scenario"
+      title={`${scenario.title}: broken and fixed on the engine here`}
+      onClick={() => {
+        useScenarios.getState().filter('')
+        useScenarios.getState().pick(scenario.name)
+        useView.getState().show('scenarios')
+      }}
+    >
+      Scenario
+    </button>
   )
 }
 

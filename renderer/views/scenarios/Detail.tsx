@@ -3,6 +3,7 @@ import { faultNamed } from '../../../app/faults/index.ts'
 import type { Scenario } from '../../../app/scenarios/scenario.ts'
 import { sourceAddress } from '../../controls/source-address.ts'
 import { CopyButton } from '../../shell/CopyButton.tsx'
+import { useBackendPick } from '../../state/backend-pick.ts'
 import { useDump } from '../../state/dump.ts'
 import { type Pair, type Side, useScenarios } from '../../state/scenarios.ts'
 import { useSession } from '../../state/session.ts'
@@ -30,7 +31,18 @@ export const Detail = ({ scenario, pair }: { readonly scenario: Scenario; readon
         <h2>{scenario.title}</h2>
         <p className="scenario-facts">
           <code className="selectable">{scenario.fault}</code>
-          <span>{backendOf(scenario)}</span>
+          <button
+            type="button"
+            className="scenario-backend"
+            title="What this back-end computes, accepts and refuses"
+            data-testid="scenario-backend"
+            onClick={() => {
+              useBackendPick.getState().pick(null, backendOf(scenario))
+              useView.getState().show('backends')
+            }}
+          >
+            {backendOf(scenario)}
+          </button>
           <span className="selectable">{scenario.source}</span>
           <CopyButton text={sourceAddress(scenario.source)} what="the source" />
         </p>

@@ -75,7 +75,10 @@ export const Picture = ({ scenario }: { readonly scenario: Scenario }) => {
           </g>
         ))}
       </svg>
-      <figcaption>It goes wrong at {text}; what comes behind works on that.</figcaption>
+      <figcaption>
+        It goes wrong at {text}
+        {first < stations.length - 1 ? '; what comes behind works on that' : ''}.
+      </figcaption>
     </figure>
   )
 }
