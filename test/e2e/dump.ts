@@ -1,7 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { closeSync, ftruncateSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright'
 import { expect } from 'playwright/test'
+import { encodeHeader, tensorBytes } from '../../app/dump/safetensors.ts'
+import { DUMP_FORMAT } from '../../app/dump/schema.ts'
 import { dumpBytes, ints, type Tensors } from '../unit/dump/dump-file.ts'
 import { waitReady } from './desk.ts'
 
@@ -65,6 +67,23 @@ export const writeDump = (folder: string, step = 7, layer = 2): void => {
         engine: 'by a test',
       }),
     )
+}
+
+/** Writes a file whose partials have so many values that not all are read at first; its data are zeros that take no disk. */
+export const writeLargeDump = (folder: string): void => {
+  mkdirSync(folder, { recursive: true })
+  const spec = { name: 'out', dtype: 'F8_E4M3', shape: [64, 128, 4096] } as const
+  const header = encodeHeader([spec], {
+    format: DUMP_FORMAT,
+    rank: '0',
+    dcp_size: '1',
+    step: '1',
+    layer: '0',
+  })
+  const file = openSync(join(folder, 'large.safetensors'), 'w')
+  writeSync(file, header)
+  ftruncateSync(file, header.length + tensorBytes(spec))
+  closeSync(file)
 }
 
 /** Drops files and folders on the window, as the browser tells the page of it. */

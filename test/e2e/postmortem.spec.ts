@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { ElectronApplication, Page } from 'playwright'
 import { formatInt, formatValue } from '../../renderer/drawing/format.ts'
 import { chooseTheme, onlyBundle, resize, runDefault, SIZES, settled, showView } from './desk.ts'
-import { DUMP, dropOn, partialAt, writeDump } from './dump.ts'
+import { DUMP, dropOn, partialAt, writeDump, writeLargeDump } from './dump.ts'
 import { expect, test } from './fixture.ts'
 import { launch } from './launch.ts'
 import { captureFile, tensorIn } from './tensors.ts'
@@ -123,6 +123,23 @@ test('what cannot be used is listed with its sentence, and what can be answered 
   await expect(page.getByTestId('pm-nothing')).toBeVisible()
   await page.getByRole('button', { name: 'Show what is wrong' }).click()
   await expect(problems).toContainText('a.safetensors')
+})
+
+test('of a large tensor a sample of rows is read, which is said, and all on request', async ({
+  desk: { page },
+}) => {
+  writeLargeDump(folder)
+  await dropOn(page, [folder])
+  await page.getByTestId('pm-tab-tensors').click()
+  const coarse = page.getByTestId('pm-coarse')
+  await expect(coarse).toContainText('every 2nd row is read')
+  const values = 64 * 128 * 4096
+  await expect(page.getByTestId('pm-counts')).toContainText(`${formatInt(values / 2)} values`)
+  await coarse.getByRole('button', { name: 'Read all' }).click()
+  await expect(page.getByTestId('pm-counts')).toContainText(`${formatInt(values)} values`, {
+    timeout: 60_000,
+  })
+  await expect(coarse).toHaveCount(0, { timeout: 60_000 })
 })
 
 test('dumps are opened by argument and by dialog, and are there again after a restart', async () => {

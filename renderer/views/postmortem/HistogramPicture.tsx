@@ -6,6 +6,7 @@ import type { AnswerState } from '../../state/use-answer.ts'
 import { useTheme } from '../../theme/use-theme.ts'
 import { drawHistogram, HISTOGRAM_EDGE } from './draw-histogram.ts'
 import { type Bar, barAt, type Histogram, linearBars, octaveBars } from './histogram.ts'
+import { ordinal } from './map-layout.ts'
 import { rankName } from './model.ts'
 import { usePick } from './pick.ts'
 import type { Shown } from './use-dump-view.ts'
@@ -74,7 +75,7 @@ const barText = ({ from, to, count }: Bar): string =>
 
 const countsText = ({ counts, rowStep }: Histogram): string =>
   [
-    `${formatInt(counts.values)} values${rowStep > 1 ? ` (every ${rowStep}th row)` : ''}`,
+    `${formatInt(counts.values)} values${rowStep > 1 ? ` (every ${ordinal(rowStep)} row)` : ''}`,
     `NaN ${formatInt(counts.nan)}`,
     `+∞ ${formatInt(counts.plusInf)}`,
     `−∞ ${formatInt(counts.minusInf)}`,

@@ -103,10 +103,16 @@ export const mapValue = (map: TensorMap, cell: { readonly row: number; readonly 
     Math.floor(cell.row / map.rowsPerCell) * map.mapColumns + Math.floor(cell.column / map.columnsPerCell)
   ] ?? Number.NaN
 
+/** `2nd`, `3rd`, `11th`, `22nd`. */
+export const ordinal = (n: number): string => {
+  const ending = n % 100 >= 11 && n % 100 <= 13 ? undefined : ['th', 'st', 'nd', 'rd'][n % 10]
+  return `${n}${ending ?? 'th'}`
+}
+
 /** What the map leaves out or puts together, in words; null where it shows every cell of every row. */
 export const coarseText = ({ grid, rowStep, rowsPerCell, columnsPerCell }: TensorMap): string | null => {
   const parts = [
-    ...(rowStep > 1 ? [`every ${rowStep}th ${grid.rowName} is read`] : []),
+    ...(rowStep > 1 ? [`every ${ordinal(rowStep)} ${grid.rowName} is read`] : []),
     ...(rowsPerCell > rowStep || columnsPerCell > 1
       ? [`a cell is the worst of ${rowsPerCell} by ${columnsPerCell}`]
       : []),

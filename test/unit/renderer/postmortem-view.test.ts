@@ -7,6 +7,7 @@ import {
   cellAt,
   coarseText,
   mapValue,
+  ordinal,
   panelBoxes,
   pictureOf,
   type TensorMap,
@@ -258,6 +259,9 @@ describe('maps side by side', () => {
     expect(mapValue(coarse, { row: 7, column: 3 })).toBe(5)
   })
   test('say what they leave out', () => {
+    expect([1, 2, 3, 4, 11, 12, 22, 103, 113].map(ordinal).join(' ')).toBe(
+      '1st 2nd 3rd 4th 11th 12th 22nd 103rd 113th',
+    )
     expect(coarseText(map(2, 2, [0, 0, 0, 0]))).toBeNull()
     expect(coarseText(map(2, 2, [], { rowStep: 4, rowsPerCell: 4 }))).toBe('every 4th row is read')
     expect(coarseText(map(2, 2, [], { rowStep: 4, rowsPerCell: 8, columnsPerCell: 2 }))).toBe(
