@@ -121,7 +121,8 @@ void Run::capturePages(Capture& capture) {
     capture.tensors.push_back(makeTensor(name, type, std::move(shape)));
     return capture.tensors.back().data.data();
   };
-  int64_t columns = 0;
+  // A tensor of no columns would be none.
+  int64_t columns = 1;
   for (const int64_t own : metadata.columns) columns = std::max(columns, own);
   auto* global = reinterpret_cast<int32_t*>(add("seq_lens_global", DumpType::i32, {s.requests}));
   auto* local = reinterpret_cast<int32_t*>(add("seq_lens_local", DumpType::i32, {s.requests}));
