@@ -1,4 +1,4 @@
-import { localLength } from '../dcp/ownership.ts'
+import { localIndex, localLength, owner } from '../dcp/ownership.ts'
 import type { Paging } from '../dcp/types.ts'
 import { pageSizeOf } from '../dump/content.ts'
 import type { Dump, DumpGroup } from '../dump/dumps.ts'
@@ -29,6 +29,8 @@ export interface RankTables {
   /** [T * H]. */
   readonly lse: Float64Array | undefined
   readonly lseKernel: Float64Array | undefined
+  /** Pages whose keys are dumped; undefined without keys. */
+  readonly dumpedPages: ReadonlySet<number> | undefined
   /** What its merge takes the lse for, as the dump says. */
   readonly lseBase: LseBase | undefined
 }
@@ -62,6 +64,8 @@ export interface Case extends CaseShape {
   readonly byRank: ReadonlyMap<number, RankTables>
   /** Global lengths that most ranks have, [B]; undefined where no rank has any. */
   readonly lengths: Float64Array | undefined
+  /** Requests of the batch itself: those behind them only pad it. */
+  readonly batch: number
   /** Request of each row and its place among the request's rows, [T]; -1 for rows that only pad. */
   readonly requestOf: Int32Array
   readonly queryIndex: Int32Array
@@ -79,13 +83,16 @@ export const loadCase = async (group: DumpGroup, aborted: () => void = () => {})
   }
   const shape = shapeOf(group)
   const starts = await queryStarts(group)
+  const owners = rowOwners(shape, starts)
+  const lengths = globalLengths(shape, ranks, owners)
   return {
     ...shape,
     group,
     ranks,
     byRank: new Map(ranks.map((tables) => [tables.rank, tables])),
-    lengths: commonRow(ranks.map(({ global }) => global)),
-    ...rowOwners(shape, starts),
+    lengths,
+    batch: batchOf(shape, ranks, owners, lengths),
+    ...owners,
   }
 }
 
@@ -110,8 +117,16 @@ const rankTables = async (rank: number, dump: Dump): Promise<RankTables> => {
     topkSlots: await table('topk_slots'),
     lse: await values('lse'),
     lseKernel: await values('lse_kernel'),
+    dumpedPages: await dumpedPages(dump),
     lseBase: dump.info.lseBase,
   }
+}
+
+const dumpedPages = async ({ reader }: Dump): Promise<Set<number> | undefined> => {
+  const name = ['kv', 'kv_k'].find((one) => reader.has(one))
+  if (name === undefined) return undefined
+  const [pages = 0] = reader.tensor(name).shape
+  return new Set(reader.has('page_ids') ? await reader.values('page_ids') : Array(pages).keys())
 }
 
 /** Sizes as the first file that knows them says; grouping has left out files that contradict each other. */
@@ -143,7 +158,7 @@ const shapeOf = (group: DumpGroup): CaseShape => {
     keyWidth: dim(2, 'q') ?? 0,
     requests: dim(0, 'seq_lens_global', 'seq_lens_local', 'block_table') ?? 0,
     qLen: dumps[0]?.info.qLen ?? 1,
-    kvHeads: dim(2, 'kv_k') ?? 1,
+    kvHeads: dim(2, 'kv_k', 'kv_v') ?? first(({ info }) => info.numKvHeads) ?? 1,
     scale: first(({ info }) => info.softmaxScale),
     comm: first(({ info }) => info.comm),
     maxLen: first(({ info }) => info.maxLen),
@@ -181,18 +196,109 @@ const rowOwners = (
   return { requestOf, queryIndex, queriesOf }
 }
 
-/** The row that most ranks have, of equally many the first. */
-const commonRow = (rows: readonly (Float64Array | undefined)[]): Float64Array | undefined => {
-  const counts = new Map<string, { count: number; row: Float64Array }>()
+type Owners = Pick<Case, 'requestOf' | 'queryIndex' | 'queriesOf'>
+
+/**
+ * Global lengths: those that most ranks have, of equally many those that fit slots of new tokens and local lengths better. Or what
+ * the ranks have together, where each has its own part for the whole (local lengths taken for global ones) and slots say so.
+ */
+const globalLengths = (
+  shape: CaseShape,
+  ranks: readonly RankTables[],
+  owners: Owners,
+): Float64Array | undefined => {
+  const told = distinctRows(ranks.map(({ global }) => global))
+  const most = Math.max(0, ...told.map(({ count }) => count))
+  const [common] = told
+    .filter(({ count }) => count === most)
+    .map(({ row }) => ({
+      row,
+      errors: slotErrors(shape, ranks, owners, row) + lengthErrors(shape, ranks, row),
+      tokens: row.reduce((sum, length) => sum + length, 0),
+    }))
+    .sort((a, b) => a.errors - b.errors || b.tokens - a.tokens)
+    .map(({ row }) => row)
+  if (common === undefined || shape.dcp === 1) return common
+  // Ranks no two of which say the same, and not all are there to add them up.
+  if (ranks.length < shape.dcp) return most === 1 && told.length > 1 ? undefined : common
+  const sums = common.map((_, request) =>
+    ranks.reduce((sum, { global }) => sum + (global?.[request] ?? 0), 0),
+  )
+  const isPart = ranks.every(({ rank, global }) =>
+    global?.every((length, request) => length === localLength(sums[request] ?? 0, rank, shape)),
+  )
+  if (!isPart) return common
+  const slotsSay =
+    slotErrors(shape, ranks, owners, sums) === 0 && slotErrors(shape, ranks, owners, common) > 0
+  return told.length > 1 || slotsSay ? sums : common
+}
+
+/** Local lengths that global ones do not lead to. */
+const lengthErrors = (shape: CaseShape, ranks: readonly RankTables[], lengths: Float64Array): number =>
+  ranks.reduce(
+    (sum, { rank, local }) =>
+      sum +
+      (local?.filter((length, request) => length !== localLength(lengths[request] ?? 0, rank, shape))
+        .length ?? 0),
+    0,
+  )
+
+/** Rows whose new token was written on a rank that does not hold it, not on the one that does, or at another place of a page. */
+const slotErrors = (
+  shape: CaseShape,
+  ranks: readonly RankTables[],
+  { requestOf, queryIndex, queriesOf }: Owners,
+  lengths: Float64Array,
+): number => {
+  let errors = 0
+  for (const { rank, slots } of ranks)
+    slots?.forEach((slot, row) => {
+      const request = requestOf[row] ?? -1
+      const token = (lengths[request] ?? 0) - (queriesOf[request] ?? 1) + (queryIndex[row] ?? 0)
+      if (token < 0) return
+      const isOwned = owner(token, shape) === rank
+      if (isOwned !== slot >= 0) errors++
+      else if (
+        isOwned &&
+        shape.page !== undefined &&
+        slot % shape.page !== localIndex(token, shape) % shape.page
+      )
+        errors++
+    })
+  return errors
+}
+
+/** Requests at the end of the batch of a graph that have no token, or one that was written nowhere, only pad it. */
+const batchOf = (
+  { graph, requests, rows, qLen }: CaseShape,
+  ranks: readonly RankTables[],
+  { requestOf }: Owners,
+  lengths: Float64Array | undefined,
+): number => {
+  let batch = requests > 0 ? requests : Math.ceil(rows / qLen)
+  if (!graph) return batch
+  const slotsAreThere = ranks.every(({ slots }) => slots !== undefined)
+  const localsAreThere = ranks.every(({ local }) => local !== undefined)
+  if (lengths === undefined && !localsAreThere && !slotsAreThere) return batch
+  const lengthOf = (request: number): number =>
+    lengths?.[request] ?? Math.max(0, ...ranks.map(({ local }) => local?.[request] ?? 0))
+  const isWritten = (request: number): boolean =>
+    ranks.some(({ slots }) => slots?.some((slot, row) => requestOf[row] === request && slot >= 0) === true)
+  while (batch > 0 && lengthOf(batch - 1) <= 1 && !isWritten(batch - 1)) batch--
+  return batch
+}
+
+/** Rows that differ, and how often there is each. */
+const distinctRows = (
+  rows: readonly (Float64Array | undefined)[],
+): { readonly row: Float64Array; readonly count: number }[] => {
+  const found = new Map<string, { row: Float64Array; count: number }>()
   for (const row of rows) {
     if (row === undefined) continue
     const key = row.join()
-    const { count = 0 } = counts.get(key) ?? {}
-    counts.set(key, { count: count + 1, row })
+    found.set(key, { row, count: (found.get(key)?.count ?? 0) + 1 })
   }
-  let best: { count: number; row: Float64Array } | undefined
-  for (const entry of counts.values()) if (best === undefined || entry.count > best.count) best = entry
-  return best?.row
+  return [...found.values()]
 }
 
 /** Global positions that row `row` sees when its request is `length` tokens long, the new ones included. */
@@ -215,7 +321,7 @@ export const pagingOf = (c: Case): Paging | undefined =>
 /** Whether a row belongs to a request that has tokens; rows of padding have none. */
 export const isReal = (c: Case, row: number): boolean => {
   const request = c.requestOf[row] ?? -1
-  return request >= 0 && (c.lengths === undefined || (c.lengths[request] ?? 0) > 0)
+  return request >= 0 && request < c.batch && (c.lengths === undefined || (c.lengths[request] ?? 0) > 0)
 }
 
 /** Sparse attention: each row chooses its keys. */

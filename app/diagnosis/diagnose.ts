@@ -13,12 +13,15 @@ import { HYPOTHESES } from './registry.ts'
 import type { Diagnosis, Information, InputIssue, NotChecked } from './result.ts'
 import { loadRow, type Row } from './rows.ts'
 import { emptyRows, type LsePlace, mergedEmpty } from './sites/empty-rows.ts'
-import { lengthClaims } from './sites/lengths.ts'
+import { globalClaims, lengthClaims } from './sites/lengths.ts'
+import { LowPrecisionSite } from './sites/low-precision.ts'
 import { inBase, LseSite } from './sites/lse.ts'
 import { MergeSite, type Partial } from './sites/merge.ts'
+import { pageClaims } from './sites/pages.ts'
 import { PartialSite, type SeenPartial } from './sites/partials.ts'
 import { slotClaims } from './sites/slots.ts'
 import { topkClaims } from './sites/topk.ts'
+import { writtenClaims } from './sites/written.ts'
 
 export interface DiagnoseOptions {
   /** Attention in fp64; without it nothing is compared with what the partials should be. */
@@ -37,6 +40,8 @@ export interface DiagnoseOptions {
 const SAMPLED_ROWS = 16
 /** Multiply-adds of the reference for one step and layer, after which rows are only compared without it. */
 const REFERENCE_WORK = 2e11
+/** Faults of an lse on its way to the merge. */
+const OF_LSE = ['lse-layout-transposed', 'lse-head-misaligned'] as const
 /** How much more error the other base has to leave, for the merge to have taken the lse for this one. */
 const CLEARLY = 4
 /** Rows without keys of one rank that are looked at. */
@@ -118,10 +123,15 @@ const diagnoseCase = async (
   const aborted = options.aborted ?? (() => {})
   const c = await loadCase(group, aborted)
   const hypotheses = HYPOTHESES.filter(({ applies }) => (applies ?? ((one) => one.dcp > 1))(c))
-  const tables = [...lengthClaims(c, hypotheses), ...slotClaims(c, hypotheses), ...topkClaims(c, hypotheses)]
-  const numeric = await compareRows(c, hypotheses, options, progress)
+  // A kernel that was told something wrong is not at fault for what it made of that.
+  const told = [globalClaims, lengthClaims, pageClaims, topkClaims].flatMap((claims) => claims(c, hypotheses))
+  const misled = new Set(told.flatMap(({ ranks }) => ranks))
+  const tables = [...told, ...slotClaims(c, hypotheses)]
+  const written = tables.length > 0 ? [] : await writtenClaims(c, hypotheses, aborted)
+  const numeric = await compareRows(c, hypotheses, misled, options, progress)
   const most = options.allRows === true ? Number.POSITIVE_INFINITY : EMPTY_ROWS
-  const empty = await emptyRows(c, most, numeric.lsePlace, aborted)
+  const excused = new Set([...misled, ...numeric.wrongKernels])
+  const empty = await emptyRows(c, most, numeric.lsePlace, excused, numeric.unsure, aborted)
   const emptyMerged = await mergedEmpty(c, most, aborted)
   const information: Information[] = []
   const tell = (kind: Information['kind'], message: string, ranks: readonly number[] = []): void => {
@@ -139,9 +149,15 @@ const diagnoseCase = async (
       'harmless-empty-rows',
       `${empty.odd} rows without keys have an lse of +inf or NaN and an out of 0, which merges read as nothing`,
     )
+  if (numeric.lowPrecision.length > 0)
+    tell('lse-low-precision', 'every lse is a number of bf16', numeric.lowPrecision)
   if (numeric.rows < c.rows)
     tell('rows-sampled', `${numeric.rows} of ${c.rows} query rows were looked at closely`)
-  for (const text of numeric.unexplained) tell('unexplained', text)
+  const unexplained = [
+    ...numeric.unexplained,
+    ...(empty.unexplained === undefined ? [] : [empty.unexplained]),
+  ]
+  for (const text of unexplained) tell('unexplained', text)
   const notChecked = hypotheses.flatMap((hypothesis) => {
     const lacks = hypothesis.needs.map((need) => missing(c, need))
     return lacks.some((lack) => lack.length === 0)
@@ -149,7 +165,7 @@ const diagnoseCase = async (
       : [{ fault: hypothesis.fault, needs: lacks.map((lack) => lack.join('; ')) }]
   })
   return {
-    claims: [...tables, ...empty.claims, ...emptyMerged, ...numeric.claims],
+    claims: [...tables, ...written, ...empty.claims, ...emptyMerged, ...numeric.claims],
     information,
     notChecked,
     checked: hypotheses.length - notChecked.length,
@@ -160,6 +176,12 @@ interface Compared {
   readonly claims: readonly Claim[]
   readonly rows: number
   readonly lsePlace: LsePlace
+  /** Ranks whose partials were not compared, or are wrong and nothing explains them. */
+  readonly unsure: ReadonlySet<number>
+  /** Ranks whose partials a fault of the kernel explains. */
+  readonly wrongKernels: readonly number[]
+  /** Ranks whose lse is in bf16. */
+  readonly lowPrecision: readonly number[]
   readonly unexplained: readonly string[]
 }
 
@@ -167,6 +189,7 @@ interface Compared {
 const compareRows = async (
   c: Case,
   hypotheses: readonly Hypothesis[],
+  misled: ReadonlySet<number>,
   options: DiagnoseOptions,
   progress: (share: number) => void,
 ): Promise<Compared> => {
@@ -176,17 +199,19 @@ const compareRows = async (
   const bases = c.ranks.every(({ lseBase }) => lseBase !== undefined) ? LSE_BASES.slice(0, 1) : LSE_BASES
   const merges = bases.map((base) => ({ base, site: new MergeSite(c, hypotheses, base) }))
   const lse = new LseSite(c, hypotheses)
+  const precision = new LowPrecisionSite(c)
   const partials = new PartialSite(c, hypotheses)
   const reference = options.reference === undefined ? undefined : new PartialReference(c, options.reference)
   const most = allRows ? Number.POSITIVE_INFINITY : (options.referenceWork ?? REFERENCE_WORK)
+  let stoodIn = false
   for (const [i, number] of rows.entries()) {
     aborted()
     const row = await loadRow(c, number)
     const right: (PartialRow | undefined)[] = []
     for (const rank of c.ranks) {
       aborted()
-      const context =
-        reference === undefined || reference.spent > most ? undefined : reference.context(rank, number, row.q)
+      const isAsked = reference !== undefined && reference.spent <= most && !misled.has(rank.rank)
+      const context = isAsked ? reference.context(rank, number, row.q) : undefined
       if (context === undefined) continue
       const found = await partials.add(context, seenPartial(c, row, rank))
       if (found === undefined) continue
@@ -194,25 +219,41 @@ const compareRows = async (
       lse.add(rank, number, found)
     }
     const merging = Array.from({ length: c.dcp }, (_, rank) => mergedPartial(c, row, rank, right[rank]))
-    if (merging.every((partial) => partial !== undefined))
+    if (row.out.some((out) => out === undefined) || c.ranks.some((rank) => rank.lse === undefined))
+      stoodIn = true
+    if (merging.every((partial) => partial !== undefined)) {
       for (const { site } of merges) site.add(row, merging)
+      const all = Array.from({ length: c.dcp }, (_, rank) => right[rank])
+      if (all.every((partial) => partial !== undefined)) precision.add(number, merging, all)
+    }
     progress((i + 1) / rows.length)
   }
-  const [ofMerge, other] = merges
+  const [fitting, other] = merges
     .map(({ base, site }) => ({ base, ...site.result() }))
     .sort((a, b) => a.total - b.total)
-  if (ofMerge === undefined) throw new RangeError('there is no base')
+  if (fitting === undefined) throw new RangeError('there is no base')
   const seenBase =
-    other !== undefined && other.total > ofMerge.total * CLEARLY && ofMerge.claims.length === 0
-      ? ofMerge.base
+    other !== undefined && other.total > fitting.total * CLEARLY && fitting.claims.length === 0
+      ? fitting.base
       : undefined
   const ofPartials = partials.result()
+  // What a merge got that is not dumped may have been another lse.
+  const lseStoodIn = c.ranks.some((rank) => rank.lse === undefined)
+  // Partials that are right say nothing of a merge that got others.
+  const ofMerge =
+    stoodIn && ofPartials.wrongRanks.length > 0 ? { claims: [], unexplained: undefined } : fitting
   return {
     claims: [
       ...lse.claims((rank) => c.byRank.get(rank)?.lseBase ?? seenBase),
+      ...precision.claims(),
       ...ofPartials.claims,
-      ...ofMerge.claims,
+      ...ofMerge.claims.map((claim) =>
+        lseStoodIn ? { ...claim, rivals: [...claim.rivals, ...OF_LSE] } : claim,
+      ),
     ],
+    unsure: new Set(c.ranks.map(({ rank }) => rank).filter((rank) => !ofPartials.rightRanks.includes(rank))),
+    wrongKernels: ofPartials.claims.flatMap(({ ranks }) => ranks),
+    lowPrecision: precision.ranks,
     rows: rows.length,
     lsePlace: lse.place,
     unexplained: [ofPartials.unexplained, ofMerge.unexplained].filter((text) => text !== undefined),

@@ -13,7 +13,8 @@ export interface PlacedClaim extends Claim {
 const SHARED = 0.5
 
 /** One finding a fault, from what all sites say of all steps and layers; best first. */
-export const findingsOf = (claims: readonly PlacedClaim[]): Finding[] => {
+export const findingsOf = (given: readonly PlacedClaim[]): Finding[] => {
+  const claims = settled(given)
   const faults = [...new Set(claims.map(({ fault }) => fault))]
   return faults
     .map((fault) =>
@@ -23,6 +24,20 @@ export const findingsOf = (claims: readonly PlacedClaim[]): Finding[] => {
       ),
     )
     .sort((a, b) => b.explained * b.confidence - a.explained * a.confidence)
+}
+
+/**
+ * What one place leaves open another one may decide: a claim is of its rival where the rival is claimed elsewhere and the fault
+ * itself is not.
+ */
+const settled = (claims: readonly PlacedClaim[]): PlacedClaim[] => {
+  const sure = new Set(claims.filter(({ rivals }) => rivals.length === 0).map(({ fault }) => fault))
+  return claims.map((claim) => {
+    if (claim.rivals.length === 0) return claim
+    if (sure.has(claim.fault)) return { ...claim, rivals: [] }
+    const decided = claim.rivals.find((rival) => sure.has(rival))
+    return decided === undefined ? claim : { ...claim, fault: decided, rivals: [] }
+  })
 }
 
 const findingOf = (fault: FaultName, claims: readonly PlacedClaim[]): Finding => {

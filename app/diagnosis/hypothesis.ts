@@ -4,6 +4,7 @@ import type { Case, RankTables } from './case.ts'
 import type { Need } from './needs.ts'
 import type { PartialContext, PartialRow } from './partial-reference.ts'
 import type { Cause } from './result.ts'
+import type { RightPages } from './sites/pages.ts'
 
 /**
  * One fault: what it predicts, tensor by tensor. A site compares what was dumped with what is right and with what each
@@ -18,14 +19,18 @@ export interface Hypothesis {
   readonly needs: readonly Need[]
   /** Whether the fault can be there at all; it is not listed as unchecked where it cannot. Default: with several ranks. */
   readonly applies?: (c: Case) => boolean
-  /** Which of faults that fit equally well is named first: the one with more. Default 1. */
-  readonly prior?: (c: Case) => number
   /** Local lengths, [B] of each rank. */
   readonly lengths?: (c: Case) => readonly TablePrediction[]
+  /** Global lengths, [B] of each rank. */
+  readonly globals?: (c: Case) => readonly TablePrediction[]
+  /** Keys that were ever written, [B] of each rank. */
+  readonly written?: (c: Case) => readonly TablePrediction[]
   /** Slots of the new tokens, [T] of each rank. */
   readonly slots?: (c: Case) => readonly TablePrediction[]
+  /** Columns of the page table where it is too narrow. */
+  readonly width?: (c: Case) => readonly WidthPrediction[]
   /** Page table, [B * columns] of each rank. */
-  readonly pages?: (c: Case) => readonly TablePrediction[]
+  readonly pages?: (c: Case, right: RightPages) => readonly TablePrediction[]
   /** Localised ids and slots of sparse attention, [T * K] of each rank. */
   readonly topkLocal?: (c: Case) => readonly TablePrediction[]
   readonly topkSlots?: (c: Case) => readonly TablePrediction[]
@@ -41,11 +46,25 @@ export interface Hypothesis {
 
 /** Values of an integer table that a fault leads to. */
 export interface TablePrediction {
+  /**
+   * Which of predictions that fit equally well is believed: the one with more. Default 3; less where something was chosen such
+   * that it fits.
+   */
+  readonly weight?: number
   /** What is special of it, as the end of a sentence: `with interleave 4`. */
   readonly detail: string
   /** Undefined: no prediction for this cell, which then counts as what is right. */
   readonly at: (rank: RankTables, index: number) => number | undefined
 }
+
+/** Columns that a page table has by a fault. */
+export interface WidthPrediction {
+  readonly detail: string
+  readonly columns: number
+  readonly weight?: number
+}
+
+export const DEFAULT_WEIGHT = 3
 
 /** What a merge gets of one query row and head. */
 export interface MergeInput {

@@ -1,3 +1,5 @@
+import { DS_MLA_VALUES, decodeDsMla } from '../dump/ds-mla.ts'
+import type { TensorReader } from '../dump/reader.ts'
 import type { Case, RankTables } from './case.ts'
 import { pageAt } from './right.ts'
 
@@ -29,6 +31,17 @@ export class KeyReader {
     const name = `${rank.rank}/${request}`
     const kept = this.#kept.get(name)
     if (kept !== undefined && kept.tokens >= tokens) return cut(kept, tokens)
+    const slots = this.slots(rank, request, tokens)
+    if (slots === undefined) return undefined
+    const keys = await this.at(rank, slots)
+    if (keys !== undefined) this.#keep(name, keys)
+    return keys
+  }
+
+  /** Slots of the first `tokens` local keys; undefined where the table does not reach so far. */
+  slots(rank: RankTables, request: number, tokens: number): number[] | undefined {
+    const { page } = this.#case
+    if (page === undefined) return undefined
     const slots: number[] = []
     for (let column = 0; column * page < tokens; column++) {
       const id = pageAt(rank, request, column)
@@ -36,9 +49,15 @@ export class KeyReader {
       for (let offset = 0; offset < page && column * page + offset < tokens; offset++)
         slots.push(id * page + offset)
     }
-    const keys = await this.at(rank, slots)
-    if (keys !== undefined) this.#keep(name, keys)
-    return keys
+    return slots
+  }
+
+  /** One local key. */
+  async one(rank: RankTables, request: number, local: number): Promise<Float64Array | undefined> {
+    const { page } = this.#case
+    const id = page === undefined ? undefined : pageAt(rank, request, Math.floor(local / page))
+    if (page === undefined || id === undefined) return undefined
+    return (await this.at(rank, [id * page + (local % page)]))?.keys
   }
 
   /** Keys at slots of the pool; undefined where the dump lacks one of their pages. */
@@ -70,6 +89,36 @@ export class KeyReader {
     return { tokens: slots.length, keys, values: valueWidth === 0 ? undefined : values }
   }
 
+  /**
+   * Keys at slots as somebody reads them who takes rows of the pool to lie `stride` bytes apart, of a cache whose values are
+   * bytes; zeros where the dump lacks the page.
+   */
+  async strided(
+    rank: RankTables,
+    slots: readonly number[] | undefined,
+    stride: number,
+  ): Promise<Keys | undefined> {
+    const { page, width } = this.#case
+    const { reader } = rank.dump
+    if (page === undefined || slots === undefined || !reader.has('kv')) return undefined
+    const tokens = slots.length
+    const [, , row = 0] = reader.tensor('kv').shape
+    const places = await this.#placesOf(rank)
+    const scaled = reader.tensor('kv').dtype !== 'U8'
+    const scale = scaled && reader.has('kv_scale') ? ((await reader.values('kv_scale'))[0] ?? 1) : 1
+    const keyWidth = scaled ? row : DS_MLA_VALUES
+    const keys = new Float64Array(tokens * keyWidth)
+    for (const [token, slot] of slots.entries()) {
+      const codes = await bytesFrom(reader, places, page * row, slot * stride, row)
+      keys.set(
+        scaled ? codes.map((code) => code * scale) : decodeDsMla(Uint8Array.from(codes)),
+        token * keyWidth,
+      )
+    }
+    // A value is the beginning of its key.
+    return width <= keyWidth ? { tokens, keys: keys.map(Math.fround), values: undefined } : undefined
+  }
+
   /** Place in `kv` of each page that the dump has. */
   async #placesOf({ rank, dump: { reader } }: RankTables): Promise<Map<number, number>> {
     const known = this.#places.get(rank)
@@ -91,6 +140,26 @@ export class KeyReader {
     this.#kept.set(name, keys)
     this.#keptDoubles += keys.keys.length + (keys.values?.length ?? 0)
   }
+}
+
+/** `count` bytes (or codes of a byte each) of the pool from byte `from` on, which may lie in two pages. */
+const bytesFrom = async (
+  reader: TensorReader,
+  places: ReadonlyMap<number, number>,
+  pageBytes: number,
+  from: number,
+  count: number,
+): Promise<Float64Array> => {
+  const bytes = new Float64Array(count)
+  for (let done = 0; done < count; ) {
+    const place = places.get(Math.floor((from + done) / pageBytes))
+    const within = (from + done) % pageBytes
+    const taken = Math.min(count - done, pageBytes - within)
+    // Pages that are not dumped hold nothing of the step.
+    if (place !== undefined) bytes.set(await reader.values('kv', place * pageBytes + within, taken), done)
+    done += taken
+  }
+  return bytes
 }
 
 const hasCache = ({ dump: { reader } }: RankTables): boolean =>

@@ -19,6 +19,8 @@ export interface PartialContext {
   readonly rightCount: number
   /** Keys that the rank was told that it has, where that is dumped. */
   readonly told: number | undefined
+  /** As dumped, out [H * W], lse [H] natural; absent until it is known. */
+  readonly seen: { readonly out: Float64Array | undefined; readonly lse: Float64Array | undefined }
   /** Undefined where the dump does not have the keys. */
   right(): Promise<PartialRow | undefined>
   /** Over the first `count` local keys, for each of `counts`, in one pass. */
@@ -27,6 +29,8 @@ export interface PartialContext {
   range(from: number, to: number): Promise<PartialRow | undefined>
   /** Over the keys that are right, with another map of heads to key heads, or with keys read in another way. */
   changed(change: { kvHeadOf?: Int32Array; keys?: (keys: Keys) => Keys }): Promise<PartialRow | undefined>
+  /** Over the keys that are right, read as rows that lie `stride` bytes apart in the pool. */
+  strided(stride: number): Promise<PartialRow | undefined>
   /** Over the keys in these slots of the pool. */
   slots(slots: readonly number[]): Promise<PartialRow | undefined>
 }
@@ -76,6 +80,7 @@ export class PartialReference {
       request,
       rightCount,
       told: rank.local?.[request],
+      seen: { out: undefined, lse: undefined },
       right: () => over(rightKeys()),
       prefixes: (counts) => this.#prefixes(rank, request, q, counts),
       range: (from, to) =>
@@ -85,6 +90,8 @@ export class PartialReference {
           rightKeys().then((keys) => keys && change(keys)),
           kvHeadOf,
         ),
+      strided: (stride) =>
+        over(this.#reader.strided(rank, chosen ?? this.#reader.slots(rank, request, rightCount), stride)),
       slots,
     }
   }

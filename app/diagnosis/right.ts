@@ -5,7 +5,11 @@ import { type Case, pagingOf, type RankTables } from './case.ts'
 /** What a faultless engine has in its integer tables; undefined where a cell means nothing, or too little is known. */
 
 /** Local length of a request, tokens. */
-export const rightLength = (c: Case, { rank }: RankTables, request: number): number | undefined => {
+export const rightLength = (
+  c: Case,
+  { rank }: Pick<RankTables, 'rank'>,
+  request: number,
+): number | undefined => {
   const length = c.lengths?.[request]
   return length === undefined ? undefined : localLength(length, rank, c)
 }
@@ -14,7 +18,7 @@ export const rightLength = (c: Case, { rank }: RankTables, request: number): num
 export const newToken = (c: Case, row: number): number | undefined => {
   const request = c.requestOf[row] ?? -1
   const length = c.lengths?.[request]
-  if (length === undefined || length === 0) return undefined
+  if (length === undefined || length === 0 || request >= c.batch) return undefined
   const position = length - (c.queriesOf[request] ?? 1) + (c.queryIndex[row] ?? 0)
   return position < 0 ? undefined : position
 }
@@ -73,3 +77,14 @@ export const rowsOfRequest = (c: Case, request: number): number[] => {
   for (let row = 0; row < c.rows; row++) if (c.requestOf[row] === request) rows.push(row)
   return rows
 }
+
+/** Columns of the page table in which a rank has keys of a request. */
+export const rightColumns = (c: Case, rank: RankTables, request: number): number | undefined => {
+  const length = rightLength(c, rank, request)
+  return length === undefined || c.page === undefined || request >= c.batch
+    ? undefined
+    : Math.ceil(length / c.page)
+}
+
+/** Page where a table of zeros leads, which an index beyond the columns of a request finds. */
+export const FIRST_PAGE = 0

@@ -19,6 +19,12 @@ export const addTo = <P>({ distances }: Entry<P>, place: number, more: Distances
   distances[place] = added(distances[place] ?? NO_DISTANCE, more)
 }
 
+/** Values of a head, and what rounding makes of a result, as a share of it. */
+export interface Measure {
+  readonly width: number
+  readonly rounding: number
+}
+
 /** What fits best, over the places where it holds. */
 export interface Winner<P> {
   readonly hypothesis: Hypothesis
@@ -40,9 +46,13 @@ interface Score<P> extends Omit<Winner<P>, 'rivals'> {
 const TOLD_APART = 12
 
 /** The hypothesis that leaves the least error; undefined where none holds anywhere. */
-export const winner = <P>(entries: readonly Entry<P>[], places: number): Winner<P> | undefined => {
+export const winner = <P>(
+  entries: readonly Entry<P>[],
+  places: number,
+  { width, rounding }: Measure,
+): Winner<P> | undefined => {
   const scores = [...new Set(entries.map(({ hypothesis }) => hypothesis))]
-    .map((hypothesis) => scoreOf(hypothesis, entries, places))
+    .map((hypothesis) => scoreOf(hypothesis, entries, places, { width, rounding }))
     .filter((score) => score !== undefined)
     .sort((a, b) => a.left - b.left)
   const [best, ...others] = scores
@@ -54,11 +64,26 @@ export const winner = <P>(entries: readonly Entry<P>[], places: number): Winner<
   }
 }
 
+/** Relative error of a head that a prediction may leave. */
+const MOST_LEFT = 0.05
+/** Share of the squared error that it may leave, where that is more. */
+const LEFT_OF_IT = 0.05
+
+/** Something is wrong, and the prediction takes nearly all of it away. */
+const fits = ({ right, predicted, values }: Distances, { width, rounding }: Measure): boolean => {
+  const heads = values / width
+  // Rounding of the results can look like any change that is as small.
+  return (
+    right > heads * rounding ** 2 && (predicted < heads * MOST_LEFT ** 2 || predicted < LEFT_OF_IT * right)
+  )
+}
+
 /** The best of a hypothesis: at each place its prediction that fits best there, where it holds, else as is right. */
 const scoreOf = <P>(
   hypothesis: Hypothesis,
   entries: readonly Entry<P>[],
   places: number,
+  measure: Measure,
 ): Score<P> | undefined => {
   const own = entries.filter((one) => one.hypothesis === hypothesis)
   const chosen: { place: number; prediction: P }[] = []
@@ -72,7 +97,7 @@ const scoreOf = <P>(
         best = { prediction, distances }
     }
     if (best === undefined) continue
-    if (!holds(judge(best.distances))) {
+    if (!holds(judge(best.distances)) || !fits(best.distances, measure)) {
       left += best.distances.right
       continue
     }

@@ -1,7 +1,7 @@
 import { localLength } from '../../dcp/ownership.ts'
 import type { Case } from '../case.ts'
 import type { Hypothesis, KeysPrediction } from '../hypothesis.ts'
-import { ofOneRank, REFERENCE } from '../needs.ts'
+import { needs, REFERENCE } from '../needs.ts'
 
 const keys = (c: Case): KeysPrediction[] => {
   const all = (rank: number, row: number): number | undefined => {
@@ -32,6 +32,6 @@ export const causalEndAligned: Hypothesis = {
   ],
   captureNext: 'q, kv, block_table, seq_lens_global, out and lse of all ranks',
   applies: (c) => c.dcp > 1 && c.queriesOf.some((queries) => queries > 1),
-  needs: [ofOneRank(...REFERENCE, 'out or out_kernel or lse or lse_kernel')],
+  needs: [needs(...REFERENCE, 'out or out_kernel or lse or lse_kernel')],
   keys,
 }

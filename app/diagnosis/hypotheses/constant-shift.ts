@@ -9,11 +9,13 @@ export const constantShift = (c: Case): ReadonlyMap<number, number> => {
   const found = new Map<number, number>()
   for (const rank of c.ranks) {
     const counts = new Map<number, number>()
+    const counted = rank.local?.length ?? 1
     rank.local?.forEach((observed, request) => {
       const right = rightLength(c, rank, request)
       if (right === undefined || observed === right) return
       const by = observed - right
-      counts.set(by, (counts.get(by) ?? 0) + (observed > 0 ? 2 : 1))
+      // Where nothing is left, more may have been taken away than there was.
+      counts.set(by, (counts.get(by) ?? 0) + (observed > 0 ? counted : 1))
     })
     const [most] = [...counts].sort((a, b) => b[1] - a[1] || Math.abs(b[0]) - Math.abs(a[0]))
     if (most !== undefined) found.set(rank.rank, most[0])

@@ -1,6 +1,6 @@
 import type { Case } from '../case.ts'
 import type { Hypothesis, TablePrediction } from '../hypothesis.ts'
-import { ofAllRanks } from '../needs.ts'
+import { needs } from '../needs.ts'
 import { rightLength } from '../right.ts'
 import { constantShift } from './constant-shift.ts'
 
@@ -10,6 +10,7 @@ const lengths = (c: Case): TablePrediction[] => {
   if (shift.size === 0 || [...shift.values()].some((by) => by > 0)) return []
   return [
     {
+      weight: 1,
       detail: 'and too short by the same number of keys in all requests',
       at: (rank, request) => {
         const right = rightLength(c, rank, request)
@@ -34,6 +35,6 @@ export const coverageGap: Hypothesis = {
     },
   ],
   captureNext: 'seq_lens_global and seq_lens_local of all ranks, and lse, in two steps one after the other',
-  needs: [ofAllRanks('seq_lens_global', 'seq_lens_local', 'lse')],
+  needs: [needs('seq_lens_global', 'seq_lens_local', 'lse')],
   lengths,
 }

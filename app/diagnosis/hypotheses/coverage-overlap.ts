@@ -1,15 +1,26 @@
-import type { Case } from '../case.ts'
+import { owner } from '../../dcp/ownership.ts'
+import type { Case, RankTables } from '../case.ts'
 import type { Hypothesis, TablePrediction } from '../hypothesis.ts'
-import { ofAllRanks } from '../needs.ts'
-import { rightLength } from '../right.ts'
+import { needs } from '../needs.ts'
+import { newToken, pageAt, rightLength } from '../right.ts'
 import { constantShift } from './constant-shift.ts'
 
 /** Lengths that are longer by the same number of tokens in all requests of a rank. */
 const lengths = (c: Case): TablePrediction[] => {
+  const newest: TablePrediction = {
+    detail: 'and count the newest token also where another rank holds it',
+    at: (rank, request) => {
+      const right = rightLength(c, rank, request)
+      return right === undefined || doubledSlot(c, rank, request) === undefined ? right : right + 1
+    },
+  }
   const shift = constantShift(c)
-  if (shift.size === 0 || [...shift.values()].some((by) => by < 0)) return []
+  if (shift.size === 0) return []
+  if ([...shift.values()].some((by) => by < 0)) return [newest]
   return [
+    newest,
     {
+      weight: 0.9,
       detail: 'and too long by the same number of keys in all requests',
       at: (rank, request) => {
         const right = rightLength(c, rank, request)
@@ -19,6 +30,33 @@ const lengths = (c: Case): TablePrediction[] => {
     },
   ]
 }
+
+/** Where a rank would also keep the newest token of a request that another one holds; undefined where it has no room. */
+const doubledSlot = (c: Case, rank: RankTables, request: number): number | undefined => {
+  const length = c.lengths?.[request]
+  const right = rightLength(c, rank, request)
+  if (!length || right === undefined || request >= c.batch || owner(length - 1, c) === rank.rank)
+    return undefined
+  const column = c.page === undefined ? 0 : Math.floor(right / c.page)
+  // Without a table nothing says where, but still that.
+  if (rank.table === undefined || c.page === undefined) return 0
+  const page = pageAt(rank, request, column)
+  return page === undefined ? undefined : page * c.page + (right % c.page)
+}
+
+const slots = (c: Case): TablePrediction[] => [
+  {
+    detail: 'and those of the newest token are given also where another rank holds it',
+    at: (rank, row) => {
+      const request = c.requestOf[row] ?? -1
+      // A rank that keeps a token twice also counts it.
+      const local = rank.local?.[request]
+      if (local !== undefined && local !== (rightLength(c, rank, request) ?? 0) + 1) return undefined
+      const isNewest = (c.queryIndex[row] ?? 0) === (c.queriesOf[request] ?? 1) - 1
+      return isNewest && newToken(c, row) !== undefined ? doubledSlot(c, rank, request) : undefined
+    },
+  },
+]
 
 export const coverageOverlap: Hypothesis = {
   fault: 'coverage-overlap',
@@ -30,6 +68,7 @@ export const coverageOverlap: Hypothesis = {
     },
   ],
   captureNext: 'seq_lens_global, seq_lens_local and slot_mapping of all ranks',
-  needs: [ofAllRanks('seq_lens_global', 'seq_lens_local')],
+  needs: [needs('seq_lens_global', 'seq_lens_local')],
   lengths,
+  slots,
 }

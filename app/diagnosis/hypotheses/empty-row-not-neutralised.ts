@@ -1,6 +1,6 @@
 import { isSparse } from '../case.ts'
 import type { Hypothesis } from '../hypothesis.ts'
-import { ofAllRanks } from '../needs.ts'
+import { needs } from '../needs.ts'
 
 export const emptyRowNotNeutralised: Hypothesis = {
   fault: 'empty-row-not-neutralised',
@@ -18,8 +18,8 @@ export const emptyRowNotNeutralised: Hypothesis = {
   ],
   captureNext: 'out, lse, out_kernel, lse_kernel and lengths (or topk) of all ranks',
   needs: [
-    ofAllRanks('out', 'lse', 'seq_lens_global', 'seq_lens_local'),
-    ofAllRanks('out', 'lse', 'topk', 'topk_slots or topk_local'),
+    needs('out', 'lse', 'seq_lens_global', 'seq_lens_local'),
+    needs('out', 'lse', 'topk', 'topk_slots or topk_local'),
   ],
   applies: (c) => c.dcp > 1 || isSparse(c),
 }

@@ -1,6 +1,6 @@
 import type { Case } from '../case.ts'
 import type { Hypothesis, MergePrediction } from '../hypothesis.ts'
-import { ofAllRanks } from '../needs.ts'
+import { needs } from '../needs.ts'
 
 /** The slice of heads of the rank that lies `by` further, in the place of each rank's own. */
 const merge = (c: Case): MergePrediction[] => {
@@ -21,6 +21,6 @@ export const headOrderPermuted: Hypothesis = {
     },
   ],
   captureNext: 'out, lse and merged of all ranks, and the ranks of the process group in their order',
-  needs: [ofAllRanks('out', 'lse', 'merged')],
+  needs: [needs('out', 'lse', 'merged')],
   merge,
 }

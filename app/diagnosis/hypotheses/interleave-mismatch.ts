@@ -1,7 +1,7 @@
 import { localIndex, localLength, owner } from '../../dcp/ownership.ts'
 import { type Case, visibleTo } from '../case.ts'
 import type { Hypothesis, KeysPrediction, TablePrediction } from '../hypothesis.ts'
-import { ofOneRank, REFERENCE } from '../needs.ts'
+import { needs } from '../needs.ts'
 import { newToken, pageAt } from '../right.ts'
 
 const MOST = 1024
@@ -16,6 +16,7 @@ const others = (c: Case): number[] => {
 
 const lengths = (c: Case): TablePrediction[] =>
   others(c).map((interleave) => ({
+    weight: 2,
     detail: `and fit an interleave of ${interleave} instead of ${c.interleave}`,
     at: ({ rank }, request) => {
       const length = c.lengths?.[request]
@@ -25,6 +26,7 @@ const lengths = (c: Case): TablePrediction[] =>
 
 const slots = (c: Case): TablePrediction[] =>
   others(c).map((interleave) => ({
+    weight: 2,
     detail: `and fit an interleave of ${interleave} instead of ${c.interleave}`,
     at: (rank, row) => {
       const token = newToken(c, row)
@@ -37,16 +39,22 @@ const slots = (c: Case): TablePrediction[] =>
     },
   }))
 
+/** Rows of several query tokens, bounded as with interleave 1, which is what some kernels know alone. */
 const keys = (c: Case): KeysPrediction[] =>
-  others(c).map((interleave) => ({
-    detail: `as with an interleave of ${interleave} instead of ${c.interleave}`,
-    count: ({ rank }, row) => {
-      const length = c.lengths?.[c.requestOf[row] ?? -1]
-      return length === undefined
-        ? undefined
-        : localLength(visibleTo(c, row, length), rank, { dcp: c.dcp, interleave })
-    },
-  }))
+  c.interleave === 1
+    ? []
+    : [
+        {
+          detail: `with rows bounded as by an interleave of 1 instead of ${c.interleave}`,
+          count: ({ rank }, row) => {
+            const request = c.requestOf[row] ?? -1
+            const length = c.lengths?.[request]
+            if (length === undefined || (c.queriesOf[request] ?? 1) === 1) return undefined
+            const all = localLength(length, rank, c)
+            return Math.min(all, localLength(visibleTo(c, row, length), rank, { dcp: c.dcp, interleave: 1 }))
+          },
+        },
+      ]
 
 export const interleaveMismatch: Hypothesis = {
   fault: 'interleave-mismatch',
@@ -60,10 +68,17 @@ export const interleaveMismatch: Hypothesis = {
   captureNext:
     'slot_mapping, seq_lens_global and seq_lens_local of all ranks, with q and kv for the keys that the kernel saw',
   needs: [
-    { names: ['seq_lens_global', 'seq_lens_local', 'slot_mapping', ...REFERENCE, 'out or lse'], all: false },
-    ofOneRank('seq_lens_global', 'seq_lens_local', 'slot_mapping', 'block_table', 'page_size'),
+    needs(
+      'seq_lens_global',
+      'seq_lens_local',
+      'slot_mapping',
+      'block_table',
+      'kv or kv_k + kv_v',
+      'page_size',
+    ),
   ],
   lengths,
+  written: lengths,
   slots,
   keys,
 }

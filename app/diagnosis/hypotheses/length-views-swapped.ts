@@ -1,9 +1,18 @@
+import { localLength } from '../../dcp/ownership.ts'
 import type { Case } from '../case.ts'
 import type { Hypothesis, TablePrediction } from '../hypothesis.ts'
-import { ofOneRank } from '../needs.ts'
+import { needs } from '../needs.ts'
+import { rightLength } from '../right.ts'
 
-/** The global length where the local one is meant, as it is or cut to what the page table covers. */
+/** One view where the other is meant: the global length as it is or cut to what the page table covers, or the local one twice. */
 const lengths = (c: Case): TablePrediction[] => [
+  {
+    detail: 'and are the part of the rank, taken once more of its own part',
+    at: (rank, request) => {
+      const own = rightLength(c, rank, request)
+      return own === undefined ? undefined : localLength(own, rank.rank, c)
+    },
+  },
   {
     detail: 'and are the global ones',
     at: (_, request) => c.lengths?.[request],
@@ -29,6 +38,9 @@ export const lengthViewsSwapped: Hypothesis = {
   ],
   captureNext:
     'seq_lens_global, seq_lens_local and block_table of all ranks, in decode, target verify and draft extend',
-  needs: [ofOneRank('seq_lens_global', 'seq_lens_local')],
+  needs: [needs('seq_lens_global', 'seq_lens_local')],
   lengths,
+  globals: (c) => [
+    { detail: 'and are the local ones', at: (rank, request) => rightLength(c, rank, request) },
+  ],
 }

@@ -2,7 +2,7 @@ import type { LseBase } from '../../lse/base.ts'
 import { mergeWeights } from '../../lse/merge.ts'
 import { type Case, weighsOwn } from '../case.ts'
 import type { Hypothesis, MergeInput, MergePrediction } from '../hypothesis.ts'
-import { ofAllRanks, REFERENCE } from '../needs.ts'
+import { needs, REFERENCE } from '../needs.ts'
 
 export const otherBase = (base: LseBase): LseBase => (base === 'e' ? '2' : 'e')
 
@@ -52,6 +52,6 @@ export const lseBaseMismatch: Hypothesis = {
   ],
   captureNext:
     'q, kv, block_table, seq_lens_global, out, lse and merged of all ranks, and lse_base as the merge assumes it',
-  needs: [ofAllRanks(...REFERENCE, 'out', 'lse', 'merged', 'lse_base')],
+  needs: [needs(...REFERENCE, 'out', 'lse', 'merged', 'lse_base')],
   merge,
 }

@@ -1,7 +1,7 @@
 import { cleanLse, EMPTY_LSE } from '../../lse/base.ts'
 import { type Case, weighsOwn } from '../case.ts'
 import type { Hypothesis, MergeInput, MergePrediction } from '../hypothesis.ts'
-import { ofAllRanks } from '../needs.ts'
+import { needs } from '../needs.ts'
 
 const merge = (c: Case): MergePrediction[] => {
   const count = ({ lse }: MergeInput): number =>
@@ -44,6 +44,6 @@ export const lseDropped: Hypothesis = {
     },
   ],
   captureNext: 'out, lse and merged of all ranks',
-  needs: [ofAllRanks('out', 'lse', 'merged')],
+  needs: [needs('out', 'lse', 'merged')],
   merge,
 }

@@ -1,13 +1,13 @@
 import type { Case } from '../case.ts'
 import type { Hypothesis, LsePrediction } from '../hypothesis.ts'
-import { ofOneRank, REFERENCE } from '../needs.ts'
+import { needs, REFERENCE } from '../needs.ts'
 
 /** Numbers of heads to which kernels pad. */
-const PADDED = [8, 16, 32, 64, 128, 256]
+export const PADDED_HEADS = [8, 16, 32, 64, 128, 256]
 
 /** Rows of padded heads, one after the other, read as rows of the real heads. */
 const lse = (c: Case): LsePrediction[] =>
-  PADDED.filter((padded) => padded > c.heads).map((padded) => ({
+  PADDED_HEADS.filter((padded) => padded > c.heads).map((padded) => ({
     detail: `where rows of ${padded} padded heads are read as rows of ${c.heads}`,
     place: (row, head) => {
       const at = row * padded + head
@@ -26,6 +26,6 @@ export const lseHeadMisaligned: Hypothesis = {
   ],
   captureNext: 'lse_kernel and lse of all ranks, in a step with several rows',
   applies: (c) => c.dcp > 1 && c.rows > 1,
-  needs: [ofOneRank('lse', 'lse_kernel'), ofOneRank(...REFERENCE, 'lse')],
+  needs: [needs('lse', 'lse_kernel'), needs(...REFERENCE, 'lse')],
   lse,
 }

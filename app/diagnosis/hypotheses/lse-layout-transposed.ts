@@ -1,6 +1,7 @@
 import type { Case } from '../case.ts'
 import type { Hypothesis, LsePrediction } from '../hypothesis.ts'
-import { ofOneRank, REFERENCE } from '../needs.ts'
+import { needs, REFERENCE } from '../needs.ts'
+import { PADDED_HEADS } from './lse-head-misaligned.ts'
 
 /** Layouts that are taken for one another: whole tensors, and within each request. */
 const lse = (c: Case): LsePrediction[] => {
@@ -11,13 +12,14 @@ const lse = (c: Case): LsePrediction[] => {
     return { first: row - index, count: c.queriesOf[c.requestOf[row] ?? -1] ?? 1, index }
   }
   return [
-    {
-      detail: 'where [T, H] is read as [H, T]',
-      place: (row, head) => {
-        const flat = row * heads + head
-        return (flat % rows) * heads + Math.floor(flat / rows)
+    // With heads that only pad, where there are some.
+    ...[heads, ...PADDED_HEADS.filter((padded) => padded > heads)].map((padded) => ({
+      detail: `where [T, H] is read as [H, T]${padded === heads ? '' : `, with ${padded} padded heads,`}`,
+      place: (row: number, head: number): number | undefined => {
+        const flat = row * padded + head
+        return flat < rows * heads ? (flat % rows) * heads + Math.floor(flat / rows) : undefined
       },
-    },
+    })),
     { detail: 'where [H, T] is read as [T, H]', place: (row, head) => head * rows + row },
     {
       detail: 'where the [H, q] of each request is read as [q, H]',
@@ -48,6 +50,6 @@ export const lseLayoutTransposed: Hypothesis = {
   ],
   captureNext: 'lse_kernel and lse of all ranks, in a step with several rows',
   applies: (c) => c.dcp > 1 && c.heads > 1 && c.rows > 1,
-  needs: [ofOneRank('lse', 'lse_kernel'), ofOneRank(...REFERENCE, 'lse')],
+  needs: [needs('lse', 'lse_kernel'), needs(...REFERENCE, 'lse')],
   lse,
 }

@@ -1,5 +1,5 @@
 import type { Hypothesis } from '../hypothesis.ts'
-import { ofAllRanks } from '../needs.ts'
+import { needs } from '../needs.ts'
 
 export const mergeMissing: Hypothesis = {
   fault: 'merge-missing',
@@ -11,7 +11,7 @@ export const mergeMissing: Hypothesis = {
     },
   ],
   captureNext: 'out, lse and merged of all ranks',
-  needs: [ofAllRanks('out', 'lse', 'merged')],
+  needs: [needs('out', 'lse', 'merged')],
   merge: () => [
     {
       detail: "as the rank's own partial",

@@ -1,5 +1,5 @@
 import type { Hypothesis } from '../hypothesis.ts'
-import { ofAllRanks } from '../needs.ts'
+import { needs } from '../needs.ts'
 
 export const mergedEmptyNan: Hypothesis = {
   fault: 'merged-empty-nan',
@@ -11,5 +11,5 @@ export const mergedEmptyNan: Hypothesis = {
     },
   ],
   captureNext: 'out, lse and merged of all ranks, of a step in which a row has no keys at all',
-  needs: [ofAllRanks('out', 'lse', 'merged')],
+  needs: [needs('out', 'lse', 'merged')],
 }

@@ -1,5 +1,5 @@
 import type { Hypothesis } from '../hypothesis.ts'
-import { ofOneRank } from '../needs.ts'
+import { needs } from '../needs.ts'
 
 /** Told as information: rows of padding are harmless unless they are merged into real rows. */
 export const padRowGarbage: Hypothesis = {
@@ -13,5 +13,5 @@ export const padRowGarbage: Hypothesis = {
   ],
   captureNext: 'out of all rows of the graph, the padding included',
   applies: (c) => c.graph,
-  needs: [ofOneRank('out or out_kernel', 'seq_lens_global')],
+  needs: [needs('out or out_kernel', 'seq_lens_global')],
 }

@@ -1,8 +1,8 @@
-import { localIndex } from '../../dcp/ownership.ts'
+import { localLength } from '../../dcp/ownership.ts'
 import type { Case } from '../case.ts'
 import type { Hypothesis, TablePrediction } from '../hypothesis.ts'
-import { ofOneRank } from '../needs.ts'
-import { newToken, pageAt } from '../right.ts'
+import { needs } from '../needs.ts'
+import { FIRST_PAGE, newToken, pageAt } from '../right.ts'
 
 const slots = (c: Case): TablePrediction[] => {
   const { page } = c
@@ -17,7 +17,7 @@ const slots = (c: Case): TablePrediction[] => {
       if (token === undefined) return undefined
       const { column, offset, tokens } = place(token)
       const id = pageAt(rank, c.requestOf[row] ?? -1, column)
-      return id === undefined ? undefined : id * tokens + offset
+      return (id ?? FIRST_PAGE) * tokens + offset
     },
   })
   return [
@@ -36,12 +36,21 @@ const slots = (c: Case): TablePrediction[] => {
       offset: token % page,
       tokens: page,
     })),
-    by('and are given also on ranks that do not hold the token', (token) => {
-      const local = localIndex(token, c)
-      return { column: Math.floor(local / page), offset: local % page, tokens: page }
-    }),
   ]
 }
+
+/** New tokens of the rank that were written to another place are missing at the end of its keys. */
+const written = (c: Case): TablePrediction[] => [
+  {
+    detail: 'since new tokens were written to other places',
+    at: ({ rank }, request) => {
+      const length = c.lengths?.[request]
+      return length === undefined
+        ? undefined
+        : localLength(Math.max(0, length - (c.queriesOf[request] ?? 1)), rank, c)
+    },
+  },
+]
 
 export const slotMapIgnoresDcp: Hypothesis = {
   fault: 'slot-map-ignores-dcp',
@@ -54,6 +63,7 @@ export const slotMapIgnoresDcp: Hypothesis = {
   ],
   captureNext:
     'slot_mapping, block_table and seq_lens_global of all ranks, where the writer in question gets them',
-  needs: [ofOneRank('slot_mapping', 'block_table', 'seq_lens_global', 'page_size')],
+  needs: [needs('slot_mapping', 'block_table', 'seq_lens_global', 'page_size')],
   slots,
+  written,
 }

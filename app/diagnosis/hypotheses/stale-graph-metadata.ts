@@ -1,7 +1,7 @@
 import { localLength } from '../../dcp/ownership.ts'
 import type { Case } from '../case.ts'
-import type { Hypothesis, TablePrediction } from '../hypothesis.ts'
-import { ofAllRanks } from '../needs.ts'
+import type { Hypothesis, TablePrediction, WidthPrediction } from '../hypothesis.ts'
+import { needs } from '../needs.ts'
 import { rightLength } from '../right.ts'
 
 /** Steps back that are tried, in tokens. */
@@ -12,6 +12,9 @@ interface Cell {
   readonly length: number
   readonly observed: number
 }
+
+/** Any number of tokens may be chosen such that it fits; that of the last step, or of a capture, may not. */
+const weight = (isTheLastStep: boolean): number => (isTheLastStep ? 3 : 1.5)
 
 const lengths = (c: Case): TablePrediction[] => {
   const cells: Cell[] = c.ranks.flatMap((rank) =>
@@ -36,6 +39,7 @@ const earlier = (c: Case, cells: readonly Cell[]): TablePrediction[] => {
     if (fits(back))
       return [
         {
+          weight: weight(back <= c.qLen),
           detail: `and fit what they were ${back === 1 ? 'a token' : `${back} tokens`} ago`,
           at: ({ rank }, request) => localLength(Math.max(0, (c.lengths?.[request] ?? 0) - back), rank, c),
         },
@@ -50,11 +54,53 @@ const captured = (c: Case, cells: readonly Cell[]): TablePrediction[] => {
     if (cells.every(({ rank, observed }) => localLength(length, rank, c) === observed))
       return [
         {
+          weight: weight(length === 1),
           detail: `and are the same for all requests, as for ${length} tokens when the graph was captured`,
           at: ({ rank }) => localLength(length, rank, c),
         },
       ]
   return []
+}
+
+/** A table of before: the columns that requests have entered since are missing, or all of it. */
+const pages = (c: Case): TablePrediction[] => {
+  const { page } = c
+  if (page === undefined) return []
+  const before = (detail: string, had: (length: number, request: number) => number): TablePrediction => ({
+    detail,
+    weight: weight(true),
+    at: ({ table }, index) => {
+      if (table === undefined) return undefined
+      const request = Math.floor(index / table.columns)
+      const columns = Math.ceil(had(c.lengths?.[request] ?? 0, request) / (page * c.dcp))
+      return index % table.columns >= columns ? -1 : undefined
+    },
+  })
+  return [
+    before('and lack the columns that requests have entered with the new tokens', (length, request) =>
+      Math.max(0, length - (c.queriesOf[request] ?? 1)),
+    ),
+    before('and are those of requests without tokens, as when the graph was captured', () => 0),
+  ]
+}
+
+/** Columns of the longest request before its new tokens. */
+const width = (c: Case): WidthPrediction[] => {
+  const { page, lengths } = c
+  if (page === undefined || lengths === undefined) return []
+  const columns = (back: number): number =>
+    Math.max(
+      1,
+      ...[...lengths.subarray(0, c.batch)].map((length) =>
+        Math.ceil(Math.max(0, length - back) / (page * c.dcp)),
+      ),
+    )
+  // A graph is captured without tokens, so that no request has a page yet.
+  const isCaptured = c.ranks.some(({ table }) => table?.values.every((id) => id < 0) === true)
+  return [
+    { detail: 'as before the new tokens', columns: columns(c.qLen), weight: weight(true) },
+    ...(isCaptured ? [{ detail: 'as when the graph was captured', columns: 1, weight: weight(true) }] : []),
+  ]
 }
 
 export const staleGraphMetadata: Hypothesis = {
@@ -67,8 +113,10 @@ export const staleGraphMetadata: Hypothesis = {
     },
   ],
   captureNext: 'the same step once more with graphs off (eager), and two replays one after the other',
-  // Without a graph nothing is replayed; yet not every dump says that it was one.
-  prior: ({ graph }) => (graph ? 2 : 0.5),
-  needs: [ofAllRanks('seq_lens_global', 'seq_lens_local', 'block_table')],
+  // What is not said to be the replay of a graph is none.
+  applies: (c) => c.dcp > 1 && c.graph,
+  needs: [needs('seq_lens_global', 'seq_lens_local', 'block_table', 'slot_mapping', 'page_size')],
   lengths,
+  pages,
+  width,
 }

@@ -1,8 +1,7 @@
 import type { Case } from '../case.ts'
-import { isSparse } from '../case.ts'
 import type { Hypothesis, TablePrediction } from '../hypothesis.ts'
-import { ofOneRank } from '../needs.ts'
-import { chosenAt, requestAt, slotOfLocal } from '../right.ts'
+import { needs } from '../needs.ts'
+import { chosenAt, FIRST_PAGE, pageAt, requestAt } from '../right.ts'
 
 const local = (c: Case): TablePrediction[] => [
   { detail: 'and are the global ids of the indexer', at: (rank, index) => chosenAt(c, rank, index) },
@@ -13,7 +12,9 @@ const slots = (c: Case): TablePrediction[] => [
     detail: 'and are those of the global ids of the indexer, taken for local ones',
     at: (rank, index) => {
       const id = chosenAt(c, rank, index)
-      return id === undefined ? undefined : slotOfLocal(c, rank, requestAt(c, rank, index), id)
+      if (id === undefined || id < 0 || c.page === undefined) return id
+      const page = pageAt(rank, requestAt(c, rank, index), Math.floor(id / c.page))
+      return (page ?? FIRST_PAGE) * c.page + (id % c.page)
     },
   },
   {
@@ -32,8 +33,7 @@ export const topkNotLocalised: Hypothesis = {
     },
   ],
   captureNext: 'topk, topk_local or topk_slots, block_table and seq_lens_global of all ranks',
-  applies: (c) => c.dcp > 1 && isSparse(c),
-  needs: [ofOneRank('topk', 'topk_local'), ofOneRank('topk', 'topk_slots', 'block_table', 'page_size')],
+  needs: [needs('topk', 'topk_local'), needs('topk', 'topk_slots', 'block_table', 'page_size')],
   topkLocal: local,
   topkSlots: slots,
 }

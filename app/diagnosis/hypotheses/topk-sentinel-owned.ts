@@ -1,32 +1,29 @@
-import { type Case, isSparse } from '../case.ts'
+import type { Case, RankTables } from '../case.ts'
 import type { Hypothesis, TablePrediction } from '../hypothesis.ts'
-import { ofAllRanks } from '../needs.ts'
+import { needs } from '../needs.ts'
 import { chosenAt, requestAt } from '../right.ts'
 
 /** -1 taken as a token on the last rank: the last place of some page of the request. */
 const slots = (c: Case): TablePrediction[] => {
   const { page } = c
   if (page === undefined) return []
-  const ofColumn = (detail: string, column: (columns: number) => number): TablePrediction => ({
-    detail,
-    at: (rank, index) => {
-      if (rank.rank !== c.dcp - 1 || chosenAt(c, rank, index) !== -1 || rank.table === undefined)
-        return undefined
-      const { columns, values } = rank.table
-      const id = values[requestAt(c, rank, index) * columns + column(columns)]
-      return id === undefined ? undefined : id * page + page - 1
-    },
-  })
   return [
-    ofColumn(
-      'on the last rank, where the entry for no token became the last place of the last column',
-      (columns) => columns - 1,
-    ),
-    ofColumn(
-      'on the last rank, where the entry for no token became the last place of the first column',
-      () => 0,
-    ),
+    {
+      detail:
+        'on the last rank, where the entry for no token became the last place of the last page of its request',
+      at: (rank, index) => {
+        if (rank.rank !== c.dcp - 1 || chosenAt(c, rank, index) !== -1) return undefined
+        const id = lastPage(rank, requestAt(c, rank, index))
+        return id === undefined ? undefined : id * page + page - 1
+      },
+    },
   ]
+}
+
+const lastPage = ({ table }: RankTables, request: number): number | undefined => {
+  if (table === undefined) return undefined
+  const pages = table.values.subarray(request * table.columns, (request + 1) * table.columns)
+  return pages.findLast((page) => page >= 0)
 }
 
 export const topkSentinelOwned: Hypothesis = {
@@ -39,8 +36,7 @@ export const topkSentinelOwned: Hypothesis = {
     },
   ],
   captureNext: 'topk, topk_local or topk_slots, out and lse of all ranks',
-  applies: (c) => c.dcp > 1 && isSparse(c),
-  needs: [ofAllRanks('topk', 'topk_slots', 'block_table', 'page_size', 'out', 'lse')],
+  needs: [needs('topk', 'topk_slots', 'block_table', 'page_size', 'out', 'lse')],
   topkLocal: (c) => [
     {
       detail: 'on the last rank, where the entry for no token became a key',

@@ -1,8 +1,8 @@
 import type { FaultName } from '../../faults/names.ts'
 import { cleanLse, EMPTY_LSE } from '../../lse/base.ts'
-import { type Case, isReal, keysOf, type RankTables } from '../case.ts'
+import { type Case, isReal, isSparse, keysOf, type RankTables } from '../case.ts'
 import type { Claim } from '../claim.ts'
-import { rightLocalId } from '../right.ts'
+import { rightLength, rightLocalId } from '../right.ts'
 import { keptHead, keptHeads, readRow } from '../rows.ts'
 
 /**
@@ -16,6 +16,10 @@ export const isEmpty = (c: Case, rank: RankTables, row: number): boolean | undef
   return right === told ? right : undefined
 }
 
+/** Whether the dump says what the kernel was told. */
+const wasTold = ({ local, topk, topkLocal, topkSlots }: RankTables): boolean =>
+  topk === undefined ? local !== undefined : (topkLocal ?? topkSlots) !== undefined
+
 const rightEmpty = (c: Case, rank: RankTables, row: number): boolean | undefined => {
   const { topk } = rank
   if (topk !== undefined) {
@@ -27,19 +31,17 @@ const rightEmpty = (c: Case, rank: RankTables, row: number): boolean | undefined
   return keys === undefined ? undefined : keys === 0
 }
 
-const toldEmpty = (
-  c: Case,
-  { topkLocal, topkSlots, local }: RankTables,
-  row: number,
-): boolean | undefined => {
-  const chosen = topkLocal ?? topkSlots
-  if (chosen !== undefined) {
-    for (let k = 0; k < chosen.columns; k++)
-      if ((chosen.values[row * chosen.columns + k] ?? -1) >= 0) return false
-    return true
-  }
-  const length = local?.[c.requestOf[row] ?? -1]
-  // With several query tokens a row may see none of the keys that are there.
+const toldEmpty = (c: Case, tables: RankTables, row: number): boolean | undefined => {
+  const { rank, topkLocal, topkSlots, local } = tables
+  const chosen = [topkLocal, topkSlots].filter((table) => table !== undefined)
+  if (chosen.length > 0)
+    return chosen.every(({ columns, values }) =>
+      values.subarray(row * columns, (row + 1) * columns).every((id) => id < 0),
+    )
+  const request = c.requestOf[row] ?? -1
+  const length = local?.[request]
+  // With several query tokens a row may see none of the keys that are there, as the lengths say.
+  if (length !== undefined && length === rightLength(c, { rank }, request)) return rightEmpty(c, tables, row)
   return length === 0 ? true : length !== undefined && c.qLen === 1 ? false : undefined
 }
 
@@ -51,6 +53,8 @@ export interface EmptyFacts {
   /** Rows of padding with garbage, and their ranks. */
   readonly padding: readonly { readonly rank: number; readonly row: number }[]
   readonly claims: readonly Claim[]
+  /** Said where it is not known what the kernel was told, and so not whether it is at fault. */
+  readonly unexplained: string | undefined
 }
 
 interface Bad {
@@ -64,18 +68,29 @@ interface Bad {
 /** Whether the lse lies where it belongs: it does not, nobody could tell, or it does. */
 export type LsePlace = 'misplaced' | 'unknown' | 'right'
 
+/** Faults by which a kernel attends to keys that its rows do not have. */
+const OTHER_KEYS: readonly FaultName[] = ['page-table-not-local', 'causal-end-aligned']
+const OTHER_CHOICES: readonly FaultName[] = ['topk-sentinel-owned', 'topk-not-localised']
+
 /** Faults that put an lse where it does not belong. */
 const MISPLACING: readonly FaultName[] = ['lse-layout-transposed', 'lse-head-misaligned']
 
-/** Rows without keys: `out` has to be 0 and `lse` -inf, +inf or NaN. `most` rows of each rank are looked at. */
+/**
+ * Rows without keys: `out` has to be 0 and `lse` -inf, +inf or NaN. `most` rows of each rank are looked at. Of ranks that are
+ * `excused` something else is wrong that explains what their rows hold; of those that are `unsure` nobody
+ * knows whether their kernels attended to what they were told.
+ */
 export const emptyRows = async (
   c: Case,
   most: number,
   place: LsePlace,
+  excused: ReadonlySet<number>,
+  unsure: ReadonlySet<number>,
   aborted: () => void,
 ): Promise<EmptyFacts> => {
   const bad: Bad[] = []
   const silent: Bad[] = []
+  const neutral: { rank: number; row: number }[] = []
   const padding: { rank: number; row: number }[] = []
   let looked = 0
   let odd = 0
@@ -87,23 +102,44 @@ export const emptyRows = async (
         if (left-- > 0 && (await isGarbage(c, rank, row))) padding.push({ rank: rank.rank, row })
         continue
       }
+      if (excused.has(rank.rank)) continue
       const empty = isEmpty(c, rank, row)
       if (empty === false) silent.push(...silentHeads(c, rank, row))
       if (empty !== true || left-- <= 0) continue
       looked++
       const found = await badHead(c, rank, row, place === 'misplaced')
       if (found !== undefined) bad.push(found)
-      else if (isOdd(c, rank, row)) odd++
+      else {
+        neutral.push({ rank: rank.rank, row })
+        if (isOdd(c, rank, row)) odd++
+      }
     }
   }
+  const isTold = ({ rank }: Bad): boolean => {
+    const tables = c.byRank.get(rank)
+    return tables !== undefined && wasTold(tables)
+  }
+  const untold = [...bad, ...silent].find((one) => !isTold(one))
   return {
     looked,
     odd,
     padding,
     claims: [
-      ...badClaims(bad, looked, place),
-      ...(place === 'misplaced' ? [] : silentClaims(c, silent, place)),
+      ...badClaims(
+        c,
+        bad.filter(isTold),
+        looked,
+        place,
+        sentinelCounted(c, bad.filter(isTold), neutral),
+        unsure,
+      ),
+      ...(place === 'misplaced' ? [] : silentClaims(c, silent.filter(isTold), place, unsure)),
     ],
+    unexplained:
+      untold === undefined
+        ? undefined
+        : `row ${untold.row} of rank ${untold.rank} has keys where it should have none, or none where it should have some; without ` +
+          'what the kernel was told (seq_lens_local, topk_local or topk_slots) nothing says why',
   }
 }
 
@@ -144,37 +180,73 @@ const largestOf = (values: Float64Array): number => {
 }
 
 const isGarbage = async (c: Case, rank: RankTables, row: number): Promise<boolean> => {
-  for (const name of ['out', 'out_kernel', 'merged']) {
+  for (const name of ['out', 'out_kernel']) {
     const values = await readRow(c, rank.rank, name, row)
     if (values?.some((value) => !Number.isFinite(value)) === true) return true
   }
   return false
 }
 
-/** Heads of a row with keys whose lse says that there are none. */
+/** Heads of a row with keys, where the lse of all says that there are none. */
 const silentHeads = (c: Case, rank: RankTables, row: number): Bad[] => {
   const heads: Bad[] = []
   for (let head = 0; head < c.heads; head++) {
     const lse = rank.lse?.[row * c.heads + head]
     if (lse === EMPTY_LSE) heads.push({ rank: rank.rank, row, head, lse, largest: 0 })
   }
-  return heads
+  return heads.length === c.heads ? heads : []
 }
 
-const badClaims = (bad: readonly Bad[], looked: number, place: LsePlace): Claim[] => {
+/**
+ * Whether rows may count as such with keys because a -1 among their chosen ids counts: only on the last rank, and only rows that
+ * have one. `sure`: rows without a -1 are neutral there. Undefined: no.
+ */
+const sentinelCounted = (
+  c: Case,
+  bad: readonly Bad[],
+  neutral: readonly { readonly rank: number; readonly row: number }[],
+): 'sure' | 'likely' | 'possible' | undefined => {
+  const last = c.byRank.get(c.dcp - 1)
+  if (bad.length === 0 || last?.topk === undefined || bad.some(({ rank }) => rank !== last.rank))
+    return undefined
+  const hasNone = (row: number): boolean => {
+    const { topk } = last
+    return topk?.values.subarray(row * topk.columns, (row + 1) * topk.columns).includes(-1) === true
+  }
+  const ofLast = neutral.filter(({ rank }) => rank === last.rank)
+  if (!bad.every(({ row }) => hasNone(row)) || ofLast.some(({ row }) => hasNone(row))) return undefined
+  if (ofLast.length > 0) return 'sure'
+  return neutral.length > 0 ? 'likely' : 'possible'
+}
+
+const badClaims = (
+  c: Case,
+  bad: readonly Bad[],
+  looked: number,
+  place: LsePlace,
+  counted: 'sure' | 'likely' | 'possible' | undefined,
+  unsure: ReadonlySet<number>,
+): Claim[] => {
   const [first] = bad
   if (first === undefined) return []
   const nan = bad.filter(({ largest }) => Number.isNaN(largest)).length
+  // A kernel that attended to keys that are not there leaves numbers, not NaN.
+  const isReadElsewhere = nan === 0 && bad.some(({ rank }) => unsure.has(rank))
   return [
     {
-      fault: 'empty-row-not-neutralised',
+      fault: counted === 'sure' || counted === 'likely' ? 'topk-sentinel-owned' : 'empty-row-not-neutralised',
       confidence: 1,
       explained: 1,
       ranks: bad.map(({ rank }) => rank),
       rows: bad.map(({ row }) => row),
       heads: bad.map(({ head }) => head),
       // An out of 0 beside an lse that says there are keys may be the lse of another row.
-      rivals: place === 'unknown' && bad.every(({ largest }) => largest === 0) ? MISPLACING : [],
+      rivals: [
+        ...(counted === 'possible' ? (['topk-sentinel-owned'] as const) : []),
+        ...(isReadElsewhere ? (isSparse(c) ? OTHER_CHOICES : OTHER_KEYS) : []),
+        ...(counted === 'likely' ? (['empty-row-not-neutralised'] as const) : []),
+        ...(place === 'unknown' && bad.every(({ largest }) => largest === 0) ? MISPLACING : []),
+      ],
       summary:
         `a rank without keys hands ${nan > 0 ? 'NaN' : 'values'} to the merge: rank ${first.rank}, row ${first.row}, head ` +
         `${first.head} has out of up to ${first.largest} and lse ${first.lse ?? 'unknown'}, where 0 and -inf are right`,
@@ -205,7 +277,12 @@ const badClaims = (bad: readonly Bad[], looked: number, place: LsePlace): Claim[
   ]
 }
 
-const silentClaims = (c: Case, silent: readonly Bad[], place: LsePlace): Claim[] => {
+const silentClaims = (
+  c: Case,
+  silent: readonly Bad[],
+  place: LsePlace,
+  unsure: ReadonlySet<number>,
+): Claim[] => {
   const [first] = silent
   if (first === undefined) return []
   return [
@@ -216,7 +293,15 @@ const silentClaims = (c: Case, silent: readonly Bad[], place: LsePlace): Claim[]
       ranks: silent.map(({ rank }) => rank),
       rows: silent.map(({ row }) => row),
       heads: silent.map(({ head }) => head),
-      rivals: place === 'unknown' ? MISPLACING : [],
+      rivals: [
+        ...(c.qLen > 1 && silent.some(({ rank }) => unsure.has(rank))
+          ? (['causal-end-aligned'] as const)
+          : []),
+        ...(c.ranks.some(({ dump }) => dump.info.kvLayout?.startsWith('fp8') === true)
+          ? (['kv-layout-mismatch'] as const)
+          : []),
+        ...(place === 'unknown' ? MISPLACING : []),
+      ],
       summary: `a rank that has keys contributes nothing: rank ${first.rank}, row ${first.row}, head ${first.head} has lse -inf`,
       evidence: {
         numbers: [

@@ -19,6 +19,19 @@ export const lengthClaims = (c: Case, hypotheses: readonly Hypothesis[]): Claim[
     otherwise: coverage,
   })
 
+/** Global lengths handed to the kernels, against those of the other ranks. */
+export const globalClaims = (c: Case, hypotheses: readonly Hypothesis[]): Claim[] =>
+  tableClaims(c, hypotheses, {
+    name: 'global lengths',
+    unit: 'tokens',
+    observed: ({ global }) => global,
+    expected: (_, request) => c.lengths?.[request],
+    rowsOf: (request) => rowsOfRequest(c, request),
+    label: (request) => `request ${request}`,
+    predictions: (hypothesis) => hypothesis.globals?.(c) ?? [],
+    otherwise: () => undefined,
+  })
+
 /** Too many keys in all, or too few, is all that can be said of lengths that nothing else explains. */
 const coverage = (wrong: readonly WrongCell[]): Fallback => {
   const over = wrong.filter(({ observed, expected }) => observed > expected).length
@@ -26,5 +39,6 @@ const coverage = (wrong: readonly WrongCell[]): Fallback => {
     hypothesis: over * 2 >= wrong.length ? coverageOverlap : coverageGap,
     detail: 'so that the ranks do not share out all tokens, each once',
     explained: Math.max(over, wrong.length - over) / wrong.length,
+    rivals: [],
   }
 }

@@ -32,8 +32,13 @@ interface Placed {
 export class LseSite {
   readonly #case: Case
   readonly #placed: readonly Placed[]
+  /** Rows of each rank that hold no lse at all. */
+  readonly #neutral = new Map<number, Map<number, boolean>>()
   /** Of the lse of each rank from base e (right) and base 2 (predicted). */
   readonly #bases: Distances[]
+  /** Squared distance of each rank's lse from what is right, where it is, and how many values that is of. */
+  readonly #still: Float64Array
+  readonly #values: Float64Array
   readonly #samples: { rank: number; row: number; head: number; seen: number; right: number }[] = []
 
   constructor(c: Case, hypotheses: readonly Hypothesis[]) {
@@ -47,6 +52,8 @@ export class LseSite {
         values: new Float64Array(c.dcp),
       })),
     )
+    this.#still = new Float64Array(c.dcp)
+    this.#values = new Float64Array(c.dcp)
     this.#bases = Array.from({ length: c.dcp }, () => NO_DISTANCE)
     for (const rank of c.ranks) this.#addKernel(rank)
   }
@@ -94,14 +101,30 @@ export class LseSite {
       const value = right[head] ?? 0
       if (!Number.isFinite(value)) continue
       const here = gap(seen[row * c.heads + head], value)
+      this.#still[rank] = (this.#still[rank] ?? 0) + here
+      this.#values[rank] = (this.#values[rank] ?? 0) + 1
       for (const { prediction, moved, still, values } of this.#placed) {
         const at = prediction.place(row, head)
-        if (at === undefined) continue
+        // What lands in a row without keys is neutralised there.
+        if (at === undefined || this.#isNeutral(rank, seen, Math.floor(at / c.heads))) continue
         moved[rank] = (moved[rank] ?? 0) + gap(seen[at], value)
         still[rank] = (still[rank] ?? 0) + here
         values[rank] = (values[rank] ?? 0) + 1
       }
     }
+  }
+
+  #isNeutral(rank: number, seen: Float64Array, row: number): boolean {
+    const rows = this.#neutral.get(rank) ?? new Map<number, boolean>()
+    this.#neutral.set(rank, rows)
+    const known = rows.get(row)
+    if (known !== undefined) return known
+    const { heads } = this.#case
+    const neutral = seen
+      .subarray(row * heads, (row + 1) * heads)
+      .every((value) => cleanLse(value) === EMPTY_LSE)
+    rows.set(row, neutral)
+    return neutral
   }
 
   /** Whether the lse lies where it belongs, as far as it was compared. */
@@ -131,12 +154,22 @@ export class LseSite {
         const ranks = c.ranks
           .map(({ rank }) => rank)
           .filter((rank) => {
-            const still = one.still[rank] ?? 0
-            return still > MISPLACED * (one.values[rank] ?? 0) && (one.moved[rank] ?? 0) < LEFT * still
+            const [still, moved] = [one.still[rank] ?? 0, one.moved[rank] ?? 0]
+            const landed = one.values[rank] ?? 0
+            const all = this.#still[rank] ?? 0
+            // What lands nowhere is only seen to be missing where it should be.
+            const isElsewhere = all > MISPLACED * (this.#values[rank] ?? 0) && landed >= c.heads
+            return isElsewhere && (moved < LEFT * still || (still === 0 && moved === 0 && landed === c.heads))
           })
         const sum = (values: Float64Array): number =>
           ranks.reduce((total, rank) => total + (values[rank] ?? 0), 0)
-        return { ...one, ranks, still: sum(one.still), left: sum(one.moved), count: sum(one.values) }
+        return {
+          ...one,
+          ranks,
+          still: Math.max(sum(one.still), sum(this.#still) / 2),
+          left: sum(one.moved),
+          count: sum(one.values),
+        }
       })
       .filter(({ ranks }) => ranks.length > 0)
       .sort((a, b) => b.still - b.left - (a.still - a.left))
@@ -174,7 +207,7 @@ export class LseSite {
 
   #otherBase(assumed: (rank: number) => LseBase | undefined): Claim[] {
     const distances = (rank: number): Distances => this.#fromAssumed(rank, assumed(rank))
-    const ranks = this.#case.ranks.map(({ rank }) => rank).filter((rank) => holds(judge(distances(rank))))
+    const ranks = this.#case.ranks.map(({ rank }) => rank).filter((rank) => isOther(distances(rank)))
     const base = ranks[0] === undefined ? undefined : assumed(ranks[0])
     if (base === undefined) return []
     const sum = ranks.reduce((total, rank) => added(total, distances(rank)), NO_DISTANCE)
@@ -230,6 +263,12 @@ export const inBase = (natural: Float64Array, base: LseBase): Float64Array =>
 
 const gap = (a: number | undefined, b: number): number =>
   a !== undefined && Number.isFinite(a) ? Math.min((a - b) ** 2, FAR) : FAR
+
+/** Share of the distance that the other base may leave. */
+const LEFT_BY_BASE = 0.02
+
+const isOther = (distances: Distances): boolean =>
+  holds(judge(distances)) && distances.predicted < LEFT_BY_BASE * distances.right
 
 const basesOf = (seen: Float64Array, right: Float64Array, other: Float64Array): Distances => {
   const sum = { right: 0, predicted: 0, between: 0, values: 0 }

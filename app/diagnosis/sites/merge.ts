@@ -4,6 +4,7 @@ import { type Case, weighsOwn } from '../case.ts'
 import type { Claim } from '../claim.ts'
 import type { Distances } from '../contest.ts'
 import type { Hypothesis, MergeInput, MergePrediction } from '../hypothesis.ts'
+import { roundingOf } from '../rounding.ts'
 import { keptHead, keptHeads, type Row } from '../rows.ts'
 import { addTo, type Entry, entry, type Winner, winner } from '../scoreboard.ts'
 
@@ -192,7 +193,10 @@ export class MergeSite {
   }
 
   #claims(): Claim[] {
-    const best = winner(this.#entries, this.#case.dcp)
+    const best = winner(this.#entries, this.#case.dcp, {
+      width: this.#case.width,
+      rounding: roundingOf(this.#case, 'merged'),
+    })
     return best === undefined ? [] : [this.#claim(best)]
   }
 

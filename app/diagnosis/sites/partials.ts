@@ -4,6 +4,7 @@ import type { Claim } from '../claim.ts'
 import type { Distances } from '../contest.ts'
 import type { Hypothesis, KeysPrediction, PartialPrediction } from '../hypothesis.ts'
 import type { PartialContext, PartialRow } from '../partial-reference.ts'
+import { roundingOf } from '../rounding.ts'
 import { addTo, type Entry, entry, winner } from '../scoreboard.ts'
 import { percent } from './merge.ts'
 
@@ -14,8 +15,11 @@ export interface SeenPartial {
 }
 
 /** Root mean square relative error of a partial from which it is looked at with every hypothesis, and that is wrong at all. */
-const SUSPICIOUS = 0.02
+const SUSPICIOUS = 0.006
 const WRONG = 0.1
+/** Counts of keys up to which predictions are computed together with what is right; others only where that is wrong. */
+const NEAR = 1.25
+const NEAR_KEYS = 256
 
 type Prediction = { readonly detail: string }
 
@@ -26,6 +30,9 @@ export interface PartialResult {
   /** Largest root mean square relative error of a partial, over its heads. */
   readonly worst: number
   readonly unexplained: string | undefined
+  /** Ranks of which partials were compared and none is wrong; and those of which one is. */
+  readonly rightRanks: readonly number[]
+  readonly wrongRanks: readonly number[]
 }
 
 /** Compares the partials of kernels with those of the reference, and with what each hypothesis says of their keys. */
@@ -65,24 +72,31 @@ export class PartialSite {
     const { rank, row, rightCount } = context
     const wanted = this.#countsOf(context)
     const sparse = rank.topk !== undefined
+    const near = wanted.map(({ count }) => count).filter((count) => count <= NEAR * rightCount + NEAR_KEYS)
     const prefixes = sparse
       ? new Map<number, PartialRow>()
-      : await context.prefixes([rightCount, ...wanted.map(({ count }) => count)])
+      : new Map(await context.prefixes([rightCount, ...near]))
     const right = sparse ? await context.right() : prefixes.get(rightCount)
-    // Rows without keys are looked at elsewhere.
-    if (right === undefined || rightCount === 0 || (seen.out === undefined && seen.lse === undefined))
+    if (right === undefined || (seen.out === undefined && seen.lse === undefined)) return right
+    if (rightCount === 0) {
+      if (!sparse) await this.#addEmpty(context, seen, right, wanted)
       return right
+    }
     const own = inNatural(seen, right)
-    const base = this.#baseline(context, own, right, prefixes)
+    const base = right
     const error = Math.sqrt(errorOf(this.#case, own, base))
     this.#note(rank, row, own, base, error)
-    const distances = (predicted: PartialRow): Distances => distancesOf(this.#case, own, base, predicted)
+    if (error > SUSPICIOUS && near.length < wanted.length)
+      for (const [count, partial] of await context.prefixes(wanted.map((one) => one.count)))
+        prefixes.set(count, partial)
+    const distances = (predicted: PartialRow): Distances =>
+      distancesOf(this.#case, inNatural(seen, base, predicted), base, predicted)
     for (const { entry: one, count } of wanted) {
       const predicted = prefixes.get(count)
       addTo(one, rank.rank, distances(predicted ?? base))
     }
     for (const { entry: one, prediction } of this.#others) {
-      const predicted = error > SUSPICIOUS ? await prediction.partial(context) : undefined
+      const predicted = error > SUSPICIOUS ? await prediction.partial({ ...context, seen: own }) : undefined
       addTo(one, rank.rank, distances(predicted ?? base))
     }
     return right
@@ -96,17 +110,25 @@ export class PartialSite {
     }))
   }
 
-  /** What the kernel had to give with what it was told: lengths that are wrong are the fault of the lengths. */
-  #baseline(
-    { told, rightCount }: PartialContext,
+  /** A row that has no keys, where a hypothesis says that it got some: it holds those, or what kernels leave. */
+  async #addEmpty(
+    context: PartialContext,
     seen: SeenPartial,
     right: PartialRow,
-    prefixes: ReadonlyMap<number, PartialRow>,
-  ): PartialRow {
-    const other = told === undefined || told === rightCount ? undefined : prefixes.get(told)
-    return other !== undefined && errorOf(this.#case, seen, other) < errorOf(this.#case, seen, right)
-      ? other
-      : right
+    wanted: readonly { entry: Entry<Prediction>; count: number }[],
+  ): Promise<void> {
+    const some = wanted.filter(({ count }) => count > 0)
+    if (some.length === 0) return
+    const prefixes = await context.prefixes(some.map(({ count }) => count))
+    for (const { entry: one, count } of some) {
+      const predicted = prefixes.get(count)
+      if (predicted === undefined) continue
+      const distances = distancesOf(this.#case, inNatural(seen, right, predicted), right, predicted)
+      if (Math.min(distances.right, distances.predicted) < distances.between / 2) {
+        addTo(one, context.rank.rank, distances)
+        this.#rows.add(context.row)
+      }
+    }
   }
 
   #note(rank: RankTables, row: number, seen: SeenPartial, base: PartialRow, error: number): void {
@@ -126,8 +148,13 @@ export class PartialSite {
   result(): PartialResult {
     const claims = this.#claims()
     const worst = this.#worst
+    const wrong = [...this.#worstOf.keys()].filter((rank) => (this.#worstOf[rank] ?? 0) > WRONG)
     return {
       claims,
+      rightRanks: [...this.#added.keys()].filter(
+        (rank) => (this.#added[rank] ?? 0) > 0 && !wrong.includes(rank),
+      ),
+      wrongRanks: [...new Set([...claims.flatMap(({ ranks }) => ranks), ...wrong])],
       compared: this.#compared,
       worst: worst?.error ?? 0,
       unexplained:
@@ -143,6 +170,10 @@ export class PartialSite {
     const best = winner(
       [...this.#counts, ...this.#others].map((one) => one.entry),
       c.dcp,
+      {
+        width: c.width,
+        rounding: roundingOf(c, 'out_kernel', 'out'),
+      },
     )
     if (best === undefined) return []
     const { hypothesis, prediction, places, verdict, sum, rivals } = best
@@ -210,14 +241,13 @@ export class PartialSite {
   }
 }
 
-/** The lse in natural logarithms, of whichever base it fits better; which one it should have is asked elsewhere. */
-const inNatural = ({ out, lse }: SeenPartial, right: PartialRow): SeenPartial => {
+/** The lse in natural logarithms, from the base in which it is nearer to any of `partials`; which one it should have is asked elsewhere. */
+const inNatural = ({ out, lse }: SeenPartial, ...partials: readonly PartialRow[]): SeenPartial => {
   if (lse === undefined) return { out, lse }
-  const [first = lse] = LSE_BASES.map((base) => (base === 'e' ? lse : lse.map((value) => value * Math.LN2)))
-    .map((values) => ({ values, off: squared(values, right.lse) }))
+  const [first] = LSE_BASES.map((base) => (base === 'e' ? lse : lse.map((value) => value * Math.LN2)))
+    .map((values) => ({ values, off: Math.min(...partials.map((partial) => squared(values, partial.lse))) }))
     .sort((a, b) => a.off - b.off)
-    .map(({ values }) => values)
-  return { out, lse: first }
+  return { out, lse: first?.values ?? lse }
 }
 
 const squared = (a: Float64Array, b: Float64Array): number => {
@@ -239,7 +269,7 @@ const headError = (c: Case, seen: SeenPartial, right: PartialRow, head: number):
   const from = head * c.width
   const to = from + c.width
   const reference = right.out.subarray(from, to)
-  return apart(seen.out.subarray(from, to), reference) / lengthOf(reference)
+  return Math.min(FAR, apart(seen.out.subarray(from, to), reference) / lengthOf(reference))
 }
 
 const apart = (a: Float64Array, b: Float64Array): number => {
@@ -248,13 +278,16 @@ const apart = (a: Float64Array, b: Float64Array): number => {
     const difference = (a[i] ?? 0) - (b[i] ?? 0)
     sum += difference * difference
   }
-  return Number.isFinite(sum) ? sum : FAR * lengthOf(b)
+  if (Number.isFinite(sum)) return sum
+  // Two that are both no numbers look the same.
+  return a.every(Number.isFinite) === b.every(Number.isFinite) ? 0 : FAR
 }
 
+/** Squared length; 1 of what is no numbers. */
 const lengthOf = (values: Float64Array): number => {
   let sum = 0
   for (const value of values) sum += value * value
-  return Math.max(sum, 1e-300)
+  return Number.isFinite(sum) ? Math.max(sum, 1e-300) : 1
 }
 
 /** Mean over the heads. */
@@ -271,13 +304,14 @@ const distancesOf = (c: Case, seen: SeenPartial, right: PartialRow, predicted: P
     const from = head * c.width
     const to = from + c.width
     const reference = right.out.subarray(from, to)
-    const scale = lengthOf(reference)
     if (seen.out !== undefined) {
       const own = seen.out.subarray(from, to)
       const other = predicted.out.subarray(from, to)
-      toRight += apart(own, reference) / scale
-      toPredicted += apart(own, other) / scale
-      between += apart(other, reference) / scale
+      // A row without keys has no length to measure by.
+      const scale = right.lse[head] === Number.NEGATIVE_INFINITY ? lengthOf(other) : lengthOf(reference)
+      toRight += Math.min(FAR, apart(own, reference) / scale)
+      toPredicted += Math.min(FAR, apart(own, other) / scale)
+      between += Math.min(FAR, apart(other, reference) / scale)
       values += c.width
     }
     if (seen.lse !== undefined) {

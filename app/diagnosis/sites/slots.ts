@@ -7,8 +7,10 @@ import { rightSlot } from '../right.ts'
 import { type Fallback, tableClaims, type WrongCell } from './tables.ts'
 
 /** Where new tokens were written, against their place. */
-export const slotClaims = (c: Case, hypotheses: readonly Hypothesis[]): Claim[] =>
-  tableClaims(c, hypotheses, {
+export const slotClaims = (c: Case, hypotheses: readonly Hypothesis[]): Claim[] => {
+  // The lengths of one rank alone may be what is wrong.
+  if (c.ranks.some(({ global }) => global === undefined)) return []
+  return tableClaims(c, hypotheses, {
     name: 'slots of new tokens',
     unit: 'slot',
     observed: ({ slots }) => slots,
@@ -16,11 +18,12 @@ export const slotClaims = (c: Case, hypotheses: readonly Hypothesis[]): Claim[] 
     rowsOf: (row) => [row],
     label: (row) => `row ${row}`,
     predictions: (hypothesis) => hypothesis.slots?.(c) ?? [],
-    otherwise: foreign,
+    otherwise: (wrong) => foreign(c, wrong),
   })
+}
 
 /** A rank that writes what belongs to another does not know how tokens are dealt out, whatever it takes for their place. */
-const foreign = (wrong: readonly WrongCell[]): Fallback | undefined => {
+const foreign = (c: Case, wrong: readonly WrongCell[]): Fallback | undefined => {
   const cells = wrong.filter(({ expected, observed }) => expected === NO_SLOT && observed >= 0)
   return cells.length === 0
     ? undefined
@@ -28,5 +31,9 @@ const foreign = (wrong: readonly WrongCell[]): Fallback | undefined => {
         hypothesis: slotMapIgnoresDcp,
         detail: 'so that a rank writes tokens that belong to another',
         explained: cells.length / wrong.length,
+        // Only with lengths and table can it be told from ranks that hold tokens twice or deal them out otherwise.
+        rivals: c.ranks.every(({ local, table }) => local !== undefined && table !== undefined)
+          ? []
+          : ['coverage-overlap', 'interleave-mismatch'],
       }
 }

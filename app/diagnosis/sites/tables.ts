@@ -1,6 +1,7 @@
+import type { FaultName } from '../../faults/names.ts'
 import type { Case, RankTables } from '../case.ts'
 import type { Claim } from '../claim.ts'
-import type { Hypothesis, TablePrediction } from '../hypothesis.ts'
+import { DEFAULT_WEIGHT, type Hypothesis, type TablePrediction } from '../hypothesis.ts'
 
 /** An integer table of every rank that has it, beside what is right. */
 export interface TableSite {
@@ -31,12 +32,15 @@ export interface Fallback {
   readonly hypothesis: Hypothesis
   readonly detail: string
   readonly explained: number
+  readonly rivals: readonly FaultName[]
 }
 
 /** Share of the cells in question that a prediction must have right to be named. */
 const LEAST_SHARE = 0.75
 /** Predictions that are this near to the best one are told apart by nothing. */
 const TIE = 1e-9
+/** How much more weight a prediction needs to be named alone beside another one that fits as well. */
+const WORTH_NAMING = 3
 const PICTURED = 16
 
 /**
@@ -56,21 +60,25 @@ export const tableClaims = (c: Case, hypotheses: readonly Hypothesis[], site: Ta
       })),
     )
     .filter((one) => one.share >= LEAST_SHARE)
-    .sort((a, b) => b.share - a.share || priorOf(b.hypothesis, c) - priorOf(a.hypothesis, c))
+    .sort((a, b) => b.share - a.share || weightOf(b.prediction) - weightOf(a.prediction))
   const [best] = scored
   if (best === undefined) {
     const other = site.otherwise(wrong)
-    return other === undefined ? [] : [claim(site, wrong, other.hypothesis, other.detail, other.explained)]
+    return other === undefined
+      ? []
+      : [claim(site, wrong, other.hypothesis, other.detail, other.explained, other.rivals)]
   }
   const equal = scored.filter(
     (one, i) =>
-      one.share >= best.share - TIE && scored.findIndex((s) => s.hypothesis === one.hypothesis) === i,
+      one.share >= best.share - TIE &&
+      weightOf(one.prediction) * WORTH_NAMING >= weightOf(best.prediction) &&
+      scored.findIndex((s) => s.hypothesis === one.hypothesis) === i,
   )
-  const made = claim(site, wrong, best.hypothesis, best.prediction.detail, best.share, best.prediction)
+  const made = claim(site, wrong, best.hypothesis, best.prediction.detail, best.share, [], best.prediction)
   return [{ ...made, rivals: equal.slice(1).map(({ hypothesis }) => hypothesis.fault) }]
 }
 
-const priorOf = ({ prior }: Hypothesis, c: Case): number => prior?.(c) ?? 1
+const weightOf = ({ weight = DEFAULT_WEIGHT }: TablePrediction): number => weight
 
 const wrongCells = (c: Case, site: TableSite): WrongCell[] =>
   c.ranks.flatMap((rank) => {
@@ -104,6 +112,7 @@ const claim = (
   { fault }: Hypothesis,
   detail: string,
   explained: number,
+  rivals: readonly FaultName[],
   prediction?: TablePrediction,
 ): Claim => {
   const shown = wrong.slice(0, PICTURED)
@@ -120,7 +129,7 @@ const claim = (
     rows: wrong.flatMap(({ index }) => site.rowsOf(index)),
     heads: [],
     summary: `${site.name} are wrong ${detail}${example}`,
-    rivals: [],
+    rivals,
     evidence: {
       numbers: [
         { name: `${site.name} that are wrong`, value: wrong.length, expected: 0, unit: 'cells' },
