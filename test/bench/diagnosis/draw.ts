@@ -58,11 +58,15 @@ export const draw = (seed: number, fault: FaultName | undefined): Drawn => {
 const workOf = ({ model, parallel, workload }: RunConfig): number => {
   const heads = (model.heads * parallel.dcpSize) / parallel.tpSize
   const tokens = workload.requests.reduce((sum, { contextLen, count }) => sum + (contextLen + 1) * count, 0)
-  return tokens * heads * (2 * model.kvLoraRank + model.ropeDim) * workload.qLen * workload.steps
+  const width = model.headDim === undefined ? 2 * model.kvLoraRank + model.ropeDim : 2 * model.headDim
+  return tokens * heads * width * workload.qLen * workload.steps
 }
 
+/** Faults of batches that a graph pads. */
+export const PADDED: readonly FaultName[] = ['stale-graph-metadata', 'pad-row-garbage', 'merged-empty-nan']
+
 const drawConfig = (random: Random, fault: FaultName | undefined): RunConfigInput => {
-  const c = random.pick([2, 2, 3, 4, 4, 6, 8, 8, 12, 16])
+  const c = random.pick(fault === 'split-counter-undersized' ? [2, 3, 4] : [2, 2, 3, 4, 4, 6, 8, 8, 12, 16])
   const heads = c * random.logWhole(1, Math.floor(128 / c))
   const page = random.pick([16, 32, 64])
   const kvDtype = random.pick(['fp32', 'bf16', 'fp8', 'fp8_ds_mla'] as const)
@@ -75,14 +79,19 @@ const drawConfig = (random: Random, fault: FaultName | undefined): RunConfigInpu
           [256, 64],
           [512, 64],
         ] as const)
-  const qLen = random.chance(0.5) ? 1 : random.whole(2, 8)
-  const requests = Array.from({ length: random.logWhole(1, 64) }, () => ({
-    contextLen: random.logWhole(1, 5000) - 1,
+  const grouped = kvDtype !== 'fp8_ds_mla' && random.chance(fault === 'gqa-head-map-local' ? 1 : 0.15)
+  const qLen = random.chance(fault === 'causal-end-aligned' ? 0 : 0.5) ? 1 : random.whole(2, 8)
+  // Keys are split from 1,025 a rank on, of which few requests have as many.
+  const long = fault === 'split-counter-undersized'
+  const requests = Array.from({ length: random.logWhole(1, long ? 3 : 64) }, () => ({
+    contextLen: random.logWhole(long ? 2500 : 1, 5000) - 1,
   }))
   const steps = random.whole(1, 3)
-  const sparse = random.chance(0.2)
+  const sparse = random.chance(fault?.startsWith('topk') === true ? 1 : 0.2)
   return {
-    model: { heads, kvLoraRank, ropeDim, layers: 1 },
+    model: grouped
+      ? { heads, kvHeads: random.pick([1, 2, 4, 8, heads]), headDim: random.pick([32, 64, 128]), layers: 1 }
+      : { heads, kvLoraRank, ropeDim, layers: 1 },
     parallel: {
       tpSize: c,
       dcpSize: c,
@@ -104,7 +113,12 @@ const drawConfig = (random: Random, fault: FaultName | undefined): RunConfigInpu
       device: 'cpu',
       lseBase: random.pick(['e', '2'] as const),
       emptyRow: random.pick(['neutral', 'unwritten', 'plusInf', 'nan'] as const),
+      lseLayout: random.pick(['[T,H]', '[T,H]', '[B,H,q]', '[H,T]'] as const),
+      ...(random.chance(fault === 'lse-head-misaligned' ? 1 : 0.1)
+        ? { paddedHeads: random.pick([16, 32, 64, 128]) }
+        : {}),
       rowStats: false,
+      graphBatch: random.chance(0.2) || PADDED.some((one) => one === fault),
     },
     check: { rows: 'none' },
     capture: { steps: 'last', layers: [0] },
@@ -124,6 +138,17 @@ const drawConfig = (random: Random, fault: FaultName | undefined): RunConfigInpu
 /** Parameters at random, where a fault has some. */
 const PARAMS: Partial<Record<FaultName, (random: Random) => Record<string, unknown>>> = {
   'coverage-gap': (random) => ({ tokens: random.logWhole(1, 64) }),
+  'causal-end-aligned': (random) => ({ rows: random.pick(['hides', 'shows']) }),
+  'interleave-mismatch': (random) => ({
+    of: random.pick(['lengths', 'cache']),
+    interleave: 2 ** random.whole(0, 6),
+  }),
+  'length-views-swapped': (random) => ({ given: random.pick(['global', 'local']) }),
+  'stale-graph-metadata': (random) => ({ stale: random.pick(['both', 'lengths', 'pages']) }),
+  'table-width-mismatch': (random) => ({ rows: random.pick(['narrow', 'stretched']) }),
+  'lse-dropped': (random) => ({ merge: random.pick(['mean', 'sum']) }),
+  'head-order-permuted': (random) => ({ shift: random.whole(1, 15) }),
+  'topk-sentinel-owned': (random) => ({ sentinel: random.pick(['indexed', 'counted']) }),
 }
 
 const drawParams = (random: Random, fault: FaultName): Record<string, unknown> => {
