@@ -7,8 +7,8 @@ export const topkSentinelOwnedCounted: Scenario = {
   explanation:
     'On the last rank each -1 counts as a key, though it leads nowhere. A row that has no key there ' +
     'then passes for one that has some, what the kernel left in it is not neutralised, and stale ' +
-    'memory is merged with the weight of its stale lse. Tensors show no more than that: a row without ' +
-    'keys that was not neutralised.',
+    'memory is merged with the weight of its stale lse. Tensors show a row without keys that was not ' +
+    'neutralised, with a -1 among its ids, on the last rank alone.',
   source: 'sgl-project/sglang#33926',
   config: {
     workload: { requests: [{ contextLen: 300 }, { contextLen: 1 }], topk: 16, steps: 1 },
@@ -16,5 +16,5 @@ export const topkSentinelOwnedCounted: Scenario = {
   },
   faults: [{ fault: 'topk-sentinel-owned', params: { sentinel: 'counted' } }],
   shows: ['out', 'lse', 'merged'],
-  diagnosis: 'empty-row-not-neutralised',
+  diagnosis: 'topk-sentinel-owned',
 }

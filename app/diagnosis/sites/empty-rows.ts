@@ -205,7 +205,7 @@ const sentinelCounted = (
   c: Case,
   bad: readonly Bad[],
   neutral: readonly { readonly rank: number; readonly row: number }[],
-): 'sure' | 'likely' | 'possible' | undefined => {
+): 'sure' | 'open' | undefined => {
   const last = c.byRank.get(c.dcp - 1)
   if (bad.length === 0 || last?.topk === undefined || bad.some(({ rank }) => rank !== last.rank))
     return undefined
@@ -216,7 +216,7 @@ const sentinelCounted = (
   const ofLast = neutral.filter(({ rank }) => rank === last.rank)
   if (!bad.every(({ row }) => hasNone(row)) || ofLast.some(({ row }) => hasNone(row))) return undefined
   if (ofLast.length > 0) return 'sure'
-  return neutral.length > 0 ? 'likely' : 'possible'
+  return 'open'
 }
 
 const badClaims = (
@@ -224,7 +224,7 @@ const badClaims = (
   bad: readonly Bad[],
   looked: number,
   place: LsePlace,
-  counted: 'sure' | 'likely' | 'possible' | undefined,
+  counted: 'sure' | 'open' | undefined,
   unsure: ReadonlySet<number>,
 ): Claim[] => {
   const [first] = bad
@@ -234,7 +234,7 @@ const badClaims = (
   const isReadElsewhere = nan === 0 && bad.some(({ rank }) => unsure.has(rank))
   return [
     {
-      fault: counted === 'sure' || counted === 'likely' ? 'topk-sentinel-owned' : 'empty-row-not-neutralised',
+      fault: counted === undefined ? 'empty-row-not-neutralised' : 'topk-sentinel-owned',
       confidence: 1,
       explained: 1,
       ranks: bad.map(({ rank }) => rank),
@@ -242,9 +242,8 @@ const badClaims = (
       heads: bad.map(({ head }) => head),
       // An out of 0 beside an lse that says there are keys may be the lse of another row.
       rivals: [
-        ...(counted === 'possible' ? (['topk-sentinel-owned'] as const) : []),
         ...(isReadElsewhere ? (isSparse(c) ? OTHER_CHOICES : OTHER_KEYS) : []),
-        ...(counted === 'likely' ? (['empty-row-not-neutralised'] as const) : []),
+        ...(counted === 'open' ? (['empty-row-not-neutralised'] as const) : []),
         ...(place === 'unknown' && bad.every(({ largest }) => largest === 0) ? MISPLACING : []),
       ],
       summary:
