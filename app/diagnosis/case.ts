@@ -228,8 +228,12 @@ const globalLengths = (
     global?.every((length, request) => length === localLength(sums[request] ?? 0, rank, shape)),
   )
   if (!isPart) return common
+  const { page } = shape
+  const needed = page === undefined ? 0 : Math.max(0, ...sums) / (page * shape.dcp)
   const slotsSay =
-    slotErrors(shape, ranks, owners, sums) === 0 && slotErrors(shape, ranks, owners, common) > 0
+    ranks.every(({ table }) => table === undefined || table.columns >= needed) &&
+    slotErrors(shape, ranks, owners, sums) === 0 &&
+    slotErrors(shape, ranks, owners, common) > 0
   return told.length > 1 || slotsSay ? sums : common
 }
 

@@ -6,13 +6,13 @@ import { chooseRows } from './choose-rows.ts'
 import type { Claim } from './claim.ts'
 import { findingsOf, type PlacedClaim } from './findings.ts'
 import type { Hypothesis } from './hypothesis.ts'
-import { missing } from './needs.ts'
+import { missing, missingTensors } from './needs.ts'
 import { PartialReference, type PartialRow } from './partial-reference.ts'
 import type { Reference } from './reference.ts'
 import { HYPOTHESES } from './registry.ts'
 import type { Diagnosis, Information, InputIssue, NotChecked } from './result.ts'
 import { loadRow, type Row } from './rows.ts'
-import { emptyRows, type LsePlace, mergedEmpty } from './sites/empty-rows.ts'
+import { emptyRows, type LsePlace, mergedEmpty, OTHER_KEYS } from './sites/empty-rows.ts'
 import { globalClaims, lengthClaims } from './sites/lengths.ts'
 import { LowPrecisionSite } from './sites/low-precision.ts'
 import { inBase, LseSite } from './sites/lse.ts'
@@ -111,7 +111,7 @@ interface CaseResult {
   readonly claims: readonly Claim[]
   readonly information: readonly Information[]
   readonly notChecked: readonly NotChecked[]
-  /** Faults that could be checked. */
+  /** Faults that could be checked on the ranks that are there. */
   readonly checked: number
 }
 
@@ -131,7 +131,7 @@ const diagnoseCase = async (
   const numeric = await compareRows(c, hypotheses, misled, options, progress)
   const most = options.allRows === true ? Number.POSITIVE_INFINITY : EMPTY_ROWS
   const excused = new Set([...misled, ...numeric.wrongKernels])
-  const empty = await emptyRows(c, most, numeric.lsePlace, excused, numeric.unsure, aborted)
+  const empty = await emptyRows(c, most, numeric.lsePlace, { excused, ...numeric }, aborted)
   const emptyMerged = await mergedEmpty(c, most, aborted)
   const information: Information[] = []
   const tell = (kind: Information['kind'], message: string, ranks: readonly number[] = []): void => {
@@ -168,7 +168,8 @@ const diagnoseCase = async (
     claims: [...tables, ...written, ...empty.claims, ...emptyMerged, ...numeric.claims],
     information,
     notChecked,
-    checked: hypotheses.length - notChecked.length,
+    checked: hypotheses.filter((one) => one.needs.some((need) => missingTensors(c, need).length === 0))
+      .length,
   }
 }
 
@@ -178,6 +179,10 @@ interface Compared {
   readonly lsePlace: LsePlace
   /** Ranks whose partials were not compared, or are wrong and nothing explains them. */
   readonly unsure: ReadonlySet<number>
+  /** A kernel attended to keys that rows do not have. */
+  readonly otherKeys: boolean
+  /** Ranks of which a partial was compared with the reference. */
+  readonly compared: ReadonlySet<number>
   /** Ranks whose partials a fault of the kernel explains. */
   readonly wrongKernels: readonly number[]
   /** Ranks whose lse is in bf16. */
@@ -232,13 +237,13 @@ const compareRows = async (
     .map(({ base, site }) => ({ base, ...site.result() }))
     .sort((a, b) => a.total - b.total)
   if (fitting === undefined) throw new RangeError('there is no base')
+  // What a merge got that is not dumped may have been another lse.
+  const lseStoodIn = c.ranks.some((rank) => rank.lse === undefined)
   const seenBase =
-    other !== undefined && other.total > fitting.total * CLEARLY && fitting.claims.length === 0
+    !lseStoodIn && other !== undefined && other.total > fitting.total * CLEARLY && fitting.claims.length === 0
       ? fitting.base
       : undefined
   const ofPartials = partials.result()
-  // What a merge got that is not dumped may have been another lse.
-  const lseStoodIn = c.ranks.some((rank) => rank.lse === undefined)
   // Partials that are right say nothing of a merge that got others.
   const ofMerge =
     stoodIn && ofPartials.wrongRanks.length > 0 ? { claims: [], unexplained: undefined } : fitting
@@ -252,11 +257,15 @@ const compareRows = async (
       ),
     ],
     unsure: new Set(c.ranks.map(({ rank }) => rank).filter((rank) => !ofPartials.rightRanks.includes(rank))),
+    compared: new Set(ofPartials.comparedRanks),
+    otherKeys: ofPartials.claims.some(({ fault }) => OTHER_KEYS.includes(fault)),
     wrongKernels: ofPartials.claims.flatMap(({ ranks }) => ranks),
     lowPrecision: precision.ranks,
     rows: rows.length,
     lsePlace: lse.place,
-    unexplained: [ofPartials.unexplained, ofMerge.unexplained].filter((text) => text !== undefined),
+    unexplained: [lse.unexplained, ofPartials.unexplained, ofMerge.unexplained].filter(
+      (text) => text !== undefined,
+    ),
   }
 }
 

@@ -26,13 +26,18 @@ export const ALL_PAGES = 'all pages of block_table in kv'
 
 /** What is missing of a need, in words; empty when all is there. */
 export const missing = (c: Case, names: Need): string[] => {
-  const absent = names.flatMap((name) => {
+  const absent = missingTensors(c, names)
+  const ranks = c.group.missing
+  return ranks.length === 0 ? absent : [...absent, `the files of ${rankWords(ranks)}`]
+}
+
+/** The same of the ranks that are there. */
+export const missingTensors = (c: Case, names: Need): string[] => {
+  return names.flatMap((name) => {
     const lacking = c.ranks.filter((_, i) => !isThere(c, i, name)).map(({ rank }) => rank)
     if (lacking.length === 0 || (OF_ANY_RANK.includes(name) && lacking.length < c.ranks.length)) return []
     return [lacking.length === c.ranks.length ? name : `${name} of ${rankWords(lacking)}`]
   })
-  const ranks = c.group.missing
-  return ranks.length === 0 ? absent : [...absent, `the files of ${rankWords(ranks)}`]
 }
 
 const rankWords = (ranks: readonly number[]): string =>

@@ -39,6 +39,9 @@ export interface PartialContext {
 export const kvHeadMap = (c: Case): Int32Array =>
   Int32Array.from({ length: c.heads }, (_, head) => Math.floor((head * c.kvHeads) / c.heads))
 
+/** Keys that are held and attended to at once: 150 MB of an MLA cache as doubles. */
+const PASS_TOKENS = 1 << 15
+
 /** Computes partials in fp64 from what a case has of queries, keys and tables. */
 export class PartialReference {
   readonly #case: Case
@@ -105,6 +108,8 @@ export class PartialReference {
   ): Promise<Map<number, PartialRow>> {
     const found = new Map<number, PartialRow>()
     const ends = [...new Set(counts)].sort((a, b) => a - b)
+    const most = ends.at(-1) ?? 0
+    if (most > PASS_TOKENS) return this.#longPrefixes(rank, request, q, ends)
     let keys: Keys | undefined
     while (keys === undefined && ends.length > 0) {
       keys = await this.#reader.prefix(rank, request, ends.at(-1) ?? 0)
@@ -119,6 +124,31 @@ export class PartialReference {
       sum = sum === undefined ? segment : mergedRow(this.#case, [sum, segment])
       found.set(end, sum)
     })
+    return found
+  }
+
+  /** The same for more keys than are held at once, some after the other. */
+  async #longPrefixes(
+    rank: RankTables,
+    request: number,
+    q: Float64Array,
+    ends: readonly number[],
+  ): Promise<Map<number, PartialRow>> {
+    const found = new Map<number, PartialRow>()
+    let sum: PartialRow | undefined
+    let from = 0
+    for (const end of ends) {
+      while (from < end || sum === undefined) {
+        const to = Math.min(end, from + PASS_TOKENS)
+        const slots = this.#reader.slots(rank, request, to)
+        const keys = slots === undefined ? undefined : await this.#reader.at(rank, slots.slice(from))
+        const [part] = keys === undefined ? [] : await this.#attend(q, keys, this.#map)
+        if (part === undefined) return found
+        sum = sum === undefined ? part : mergedRow(this.#case, [sum, part])
+        from = to
+      }
+      found.set(end, sum)
+    }
     return found
   }
 

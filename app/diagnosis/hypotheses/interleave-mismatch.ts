@@ -39,22 +39,20 @@ const slots = (c: Case): TablePrediction[] =>
     },
   }))
 
-/** Rows of several query tokens, bounded as with interleave 1, which is what some kernels know alone. */
+/** Rows of several query tokens, bounded as with interleave 1, which is what some kernels know alone, or with whole pages. */
 const keys = (c: Case): KeysPrediction[] =>
-  c.interleave === 1
-    ? []
-    : [
-        {
-          detail: `with rows bounded as by an interleave of 1 instead of ${c.interleave}`,
-          count: ({ rank }, row) => {
-            const request = c.requestOf[row] ?? -1
-            const length = c.lengths?.[request]
-            if (length === undefined || (c.queriesOf[request] ?? 1) === 1) return undefined
-            const all = localLength(length, rank, c)
-            return Math.min(all, localLength(visibleTo(c, row, length), rank, { dcp: c.dcp, interleave: 1 }))
-          },
-        },
-      ]
+  [1, c.page ?? 1]
+    .filter((interleave) => interleave !== c.interleave)
+    .map((interleave) => ({
+      detail: `with rows bounded as by an interleave of ${interleave} instead of ${c.interleave}`,
+      count: ({ rank }, row) => {
+        const request = c.requestOf[row] ?? -1
+        const length = c.lengths?.[request]
+        if (length === undefined || (c.queriesOf[request] ?? 1) === 1) return undefined
+        const all = localLength(length, rank, c)
+        return Math.min(all, localLength(visibleTo(c, row, length), rank, { dcp: c.dcp, interleave }))
+      },
+    }))
 
 export const interleaveMismatch: Hypothesis = {
   fault: 'interleave-mismatch',

@@ -10,6 +10,9 @@ const lengths = (c: Case): TablePrediction[] => [
     detail: 'and are the part of the rank, taken once more of its own part',
     at: (rank, request) => {
       const own = rightLength(c, rank, request)
+      // Then the rank also has its part for the whole.
+      const whole = rank.global?.[request]
+      if (whole !== undefined && whole !== own) return undefined
       return own === undefined ? undefined : localLength(own, rank.rank, c)
     },
   },

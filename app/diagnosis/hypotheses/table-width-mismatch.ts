@@ -22,9 +22,10 @@ const pages = (c: Case, right: RightPages): TablePrediction[] => {
         if (table === undefined || width === 0 || table.columns !== width * c.dcp) return undefined
         const request = Math.floor(index / table.columns)
         const column = index % table.columns
-        const page = right.get(keyOf(request, column))
+        const moved = table.values[request * width + column]
+        const page = right.get(keyOf(request, column)) ?? (moved === table.values[index] ? undefined : moved)
         // Behind the last cell a reader finds the last one again.
-        const isMoved = page !== undefined && table.values[request * width + column] === page
+        const isMoved = page !== undefined && page >= 0 && moved === page
         return isMoved ? table.values[index] : undefined
       },
     },

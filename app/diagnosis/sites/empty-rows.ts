@@ -69,25 +69,35 @@ interface Bad {
 export type LsePlace = 'misplaced' | 'unknown' | 'right'
 
 /** Faults by which a kernel attends to keys that its rows do not have. */
-const OTHER_KEYS: readonly FaultName[] = ['page-table-not-local', 'causal-end-aligned']
+export const OTHER_KEYS: readonly FaultName[] = ['page-table-not-local', 'causal-end-aligned']
 const OTHER_CHOICES: readonly FaultName[] = ['topk-sentinel-owned', 'topk-not-localised']
 
 /** Faults that put an lse where it does not belong. */
 const MISPLACING: readonly FaultName[] = ['lse-layout-transposed', 'lse-head-misaligned']
 
+/** What is known of ranks by now. */
+export interface Known {
+  /** Something else is wrong that explains what their rows hold. */
+  readonly excused: ReadonlySet<number>
+  /** Nobody knows whether their kernels attended to what they were told. */
+  readonly unsure: ReadonlySet<number>
+  /** Partials of theirs were compared with the reference. */
+  readonly compared: ReadonlySet<number>
+  /** Kernels were seen to attend to keys that rows do not have. */
+  readonly otherKeys: boolean
+}
+
 /**
- * Rows without keys: `out` has to be 0 and `lse` -inf, +inf or NaN. `most` rows of each rank are looked at. Of ranks that are
- * `excused` something else is wrong that explains what their rows hold; of those that are `unsure` nobody
- * knows whether their kernels attended to what they were told.
+ * Rows without keys: `out` has to be 0 and `lse` -inf, +inf or NaN. `most` rows of each rank are looked at.
  */
 export const emptyRows = async (
   c: Case,
   most: number,
   place: LsePlace,
-  excused: ReadonlySet<number>,
-  unsure: ReadonlySet<number>,
+  known: Known,
   aborted: () => void,
 ): Promise<EmptyFacts> => {
+  const { excused, unsure, compared, otherKeys } = known
   const bad: Bad[] = []
   const silent: Bad[] = []
   const neutral: { rank: number; row: number }[] = []
@@ -119,7 +129,9 @@ export const emptyRows = async (
     const tables = c.byRank.get(rank)
     return tables !== undefined && wasTold(tables)
   }
-  const untold = [...bad, ...silent].find((one) => !isTold(one))
+  // Without the reference nobody knows that attention is not sparse, where a row may well choose no key of a rank.
+  const isHeard = (one: Bad): boolean => isTold(one) && compared.has(one.rank)
+  const untold = [...bad.filter((one) => !isTold(one)), ...silent.filter((one) => !isHeard(one))][0]
   return {
     looked,
     odd,
@@ -131,9 +143,10 @@ export const emptyRows = async (
         looked,
         place,
         sentinelCounted(c, bad.filter(isTold), neutral),
+        otherKeys,
         unsure,
       ),
-      ...(place === 'misplaced' ? [] : silentClaims(c, silent.filter(isTold), place, unsure)),
+      ...(place === 'misplaced' ? [] : silentClaims(c, silent.filter(isHeard), place, unsure)),
     ],
     unexplained:
       untold === undefined
@@ -225,13 +238,14 @@ const badClaims = (
   looked: number,
   place: LsePlace,
   counted: 'sure' | 'open' | undefined,
+  otherKeys: boolean,
   unsure: ReadonlySet<number>,
 ): Claim[] => {
   const [first] = bad
   if (first === undefined) return []
   const nan = bad.filter(({ largest }) => Number.isNaN(largest)).length
   // A kernel that attended to keys that are not there leaves numbers, not NaN.
-  const isReadElsewhere = nan === 0 && bad.some(({ rank }) => unsure.has(rank))
+  const isReadElsewhere = nan === 0 && (otherKeys || bad.some(({ rank }) => unsure.has(rank)))
   return [
     {
       fault: counted === undefined ? 'empty-row-not-neutralised' : 'topk-sentinel-owned',

@@ -34,7 +34,9 @@ export const lowPrecisionRanks = (c: Case): number[] =>
         (value, at) =>
           cleanLse(value) !== EMPTY_LSE && value !== 0 && isEmpty(c, rank, Math.floor(at / c.heads)) !== true,
       )
-      return finite.length >= LEAST_VALUES && finite.every(isBf16)
+      return (
+        finite.length >= LEAST_VALUES && new Set(finite).size * 4 >= finite.length && finite.every(isBf16)
+      )
     })
     .map(({ rank }) => rank)
 

@@ -12,6 +12,7 @@ export const SOME_PAGE = Number.POSITIVE_INFINITY
 /** Page tables: of columns in which a rank has keys every rank has the same page, and that of the slot of a new token. */
 export const pageClaims = (c: Case, hypotheses: readonly Hypothesis[]): Claim[] => {
   const right = rightPages(c)
+  const repeated = new Map(c.ranks.map((rank) => [rank.rank, repeatedPages(c, rank)]))
   const columns = Math.max(0, ...c.ranks.map(({ table }) => table?.columns ?? 0))
   return [
     ...widthClaims(c, hypotheses),
@@ -24,9 +25,9 @@ export const pageClaims = (c: Case, hypotheses: readonly Hypothesis[]): Claim[] 
         const request = Math.floor(index / own)
         const column = index % own
         if (column >= (rightColumns(c, rank, request) ?? 0)) return undefined
-        return (
-          right.get(keyOf(request, column)) ?? ((rank.table?.values[index] ?? 0) < 0 ? SOME_PAGE : undefined)
-        )
+        const id = rank.table?.values[index] ?? 0
+        const isWrong = id < 0 || (repeated.get(rank.rank)?.has(id) ?? false)
+        return right.get(keyOf(request, column)) ?? (isWrong ? SOME_PAGE : undefined)
       },
       rowsOf: (index) => rowsOfRequest(c, Math.floor(index / Math.max(1, columns))),
       label: (index) =>
@@ -53,12 +54,9 @@ const rightPages = (c: Case): RightPages => {
     votes.set(key, of)
   }
   for (const rank of c.ranks) {
-    const cells = neededCells(c, rank)
-    const counts = new Map<number, number>()
-    for (const { id } of cells) counts.set(id, (counts.get(id) ?? 0) + 1)
-    // No page holds keys of two places.
-    for (const { request, column, id } of cells)
-      if (id >= 0 && counts.get(id) === 1) vote(keyOf(request, column), id, 1)
+    const repeated = repeatedPages(c, rank)
+    for (const { request, column, id } of neededCells(c, rank))
+      if (id >= 0 && !repeated.has(id)) vote(keyOf(request, column), id, 1)
   }
   for (const [key, of] of votes) {
     const [first, second] = [...of].sort((a, b) => b[1] - a[1])
@@ -66,6 +64,16 @@ const rightPages = (c: Case): RightPages => {
   }
   for (const [key, id] of slotPages(c, page)) pages.set(key, id)
   return pages
+}
+
+/** Pages that a rank's table has in several places where it has keys: no page holds keys of two places. */
+const repeatedPages = (c: Case, rank: RankTables): Set<number> => {
+  const [seen, repeated] = [new Set<number>(), new Set<number>()]
+  for (const { id } of neededCells(c, rank)) {
+    if (id >= 0 && seen.has(id)) repeated.add(id)
+    seen.add(id)
+  }
+  return repeated
 }
 
 /** Cells of a rank's table in which it has keys. */

@@ -30,7 +30,9 @@ export interface PartialResult {
   /** Largest root mean square relative error of a partial, over its heads. */
   readonly worst: number
   readonly unexplained: string | undefined
-  /** Ranks of which partials were compared and none is wrong; and those of which one is. */
+  /** Ranks of which partials were compared. */
+  readonly comparedRanks: readonly number[]
+  /** Those of which none is wrong; and those of which one is. */
   readonly rightRanks: readonly number[]
   readonly wrongRanks: readonly number[]
 }
@@ -151,6 +153,7 @@ export class PartialSite {
     const wrong = [...this.#worstOf.keys()].filter((rank) => (this.#worstOf[rank] ?? 0) > WRONG)
     return {
       claims,
+      comparedRanks: [...this.#added.keys()].filter((rank) => (this.#added[rank] ?? 0) > 0),
       rightRanks: [...this.#added.keys()].filter(
         (rank) => (this.#added[rank] ?? 0) > 0 && !wrong.includes(rank),
       ),

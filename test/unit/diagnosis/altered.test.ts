@@ -209,3 +209,17 @@ describe('rows without keys', () => {
     expect(firstOf(diagnosis)).toEqual({ fault: 'merged-empty-nan', ranks: ALL })
   })
 })
+
+describe('a rank that is missing', () => {
+  it('leaves the others to be checked, and every fault unsettled for it', async () => {
+    const captures = run.captures.filter(({ rank }) => rank !== 2)
+    const diagnosis = await diagnosed({ ...run, captures })
+    expect(diagnosis).toMatchObject({ verdict: 'healthy', findings: [] })
+    expect(diagnosis.inputIssues.map(({ rule }) => rule)).toEqual(
+      expect.arrayContaining([expect.stringMatching(/rank 2/)]),
+    )
+    expect(diagnosis.notChecked.every(({ needs }) => needs.some((need) => need.includes('rank 2')))).toBe(
+      true,
+    )
+  })
+})

@@ -10,7 +10,7 @@ import { addon } from '../../native/engine.ts'
 /** A run of four ranks with short, middling and empty shards, and what it captured. */
 export const healthyRun = (over: RunConfigInput = {}): Promise<Captured> => {
   const parsed = parseRunConfig({
-    model: { heads: 16, kvLoraRank: 64, ropeDim: 16, layers: 1 },
+    model: { heads: 16, kvLoraRank: 64, ropeDim: 16, layers: 1, ...over.model },
     parallel: { tpSize: 4, dcpSize: 4, ...over.parallel },
     cache: { pageSize: 16, kvDtype: 'bf16', ...over.cache },
     workload: {
