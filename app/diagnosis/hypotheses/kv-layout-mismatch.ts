@@ -56,7 +56,8 @@ const isNonsense = ({ out, lse }: PartialContext['seen'], head: number, width: n
   if (own !== undefined && !(Math.abs(own) < FAR_LSE)) return true
   const values = out?.subarray(head * width, (head + 1) * width)
   return (
-    values !== undefined && (values.some((value) => !Number.isFinite(value)) || values.every((v) => v === 0))
+    values !== undefined &&
+    (values.some((value) => !Number.isFinite(value)) || values.every((v) => v === values[0]))
   )
 }
 

@@ -20,7 +20,7 @@ export interface Partial {
 const UNEXPLAINED = 0.1
 const PICTURED_RANKS = 16
 /** Least relative squared error of a head that can be another one. */
-const MOVED_ERROR = 0.01
+const MOVED_ERROR = 2e-4
 
 export interface MergeResult {
   readonly claims: readonly Claim[]
