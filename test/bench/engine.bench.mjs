@@ -48,6 +48,8 @@ const base = {
   processes: false,
   device: 'cpu',
   graph: false,
+  padRequests: 0,
+  padLength: 0,
   restOfLayerBytes: 0,
   restOfLayerFlops: 0,
   rowStats: true,

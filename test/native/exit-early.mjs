@@ -41,6 +41,8 @@ const config = {
   processes: false,
   device: 'cpu',
   graph: false,
+  padRequests: 0,
+  padLength: 0,
   restOfLayerBytes: 0,
   restOfLayerFlops: 0,
   rowStats: true,
