@@ -2,6 +2,7 @@ import { localIndex, localLength, owner } from '../dcp/ownership.ts'
 import type { Paging } from '../dcp/types.ts'
 import { pageSizeOf } from '../dump/content.ts'
 import type { Dump, DumpGroup } from '../dump/dumps.ts'
+import { mostCommon } from '../dump/majority.ts'
 import type { LseBase } from '../lse/base.ts'
 
 /** An integer table of one rank, row major. */
@@ -146,21 +147,23 @@ const shapeOf = (group: DumpGroup): CaseShape => {
     })
   const width =
     first(({ info }) => info.kvLoraRank ?? info.headDim) ?? dim(2, 'out', 'out_kernel', 'merged') ?? 0
+  const isLatent = dumps.some(({ info, reader }) => info.kvLoraRank !== undefined || reader.has('kv'))
   return {
     step: group.step,
     layer: group.layer,
     dcp: group.dcpSize,
-    interleave: dumps[0]?.info.interleave ?? 1,
-    page: first(({ reader, info }) => pageSizeOf(reader, info)),
+    interleave: mostCommon(dumps, ({ info }) => info.interleave) ?? 1,
+    page: mostCommon(dumps, ({ reader, info }) => pageSizeOf(reader, info)),
     rows: dim(0, 'q', 'out', 'lse', 'out_kernel', 'lse_kernel', 'merged', 'slot_mapping', 'topk') ?? 0,
     heads: first(({ info }) => info.numHeads) ?? dim(1, 'q', 'out', 'lse', 'out_kernel', 'lse_kernel') ?? 0,
     width,
     keyWidth: dim(2, 'q') ?? 0,
     requests: dim(0, 'seq_lens_global', 'seq_lens_local', 'block_table') ?? 0,
-    qLen: dumps[0]?.info.qLen ?? 1,
-    kvHeads: dim(2, 'kv_k', 'kv_v') ?? first(({ info }) => info.numKvHeads) ?? 1,
-    scale: first(({ info }) => info.softmaxScale),
-    comm: first(({ info }) => info.comm),
+    qLen: mostCommon(dumps, ({ info }) => info.qLen) ?? 1,
+    // Latent keys are those of all heads, whatever the model's own files say of KV heads.
+    kvHeads: isLatent ? 1 : (dim(2, 'kv_k', 'kv_v') ?? first(({ info }) => info.numKvHeads) ?? 1),
+    scale: mostCommon(dumps, ({ info }) => info.softmaxScale),
+    comm: mostCommon(dumps, ({ info }) => info.comm),
     maxLen: first(({ info }) => info.maxLen),
     graph: dumps.some(({ info }) => info.graph),
   }

@@ -80,7 +80,10 @@ export const diagnose = async (
   const findings = findingsOf(claims)
   const found = new Set(findings.map(({ fault }) => fault))
   const unexplained = information.some(({ kind }) => kind === 'unexplained')
-  const verdict = findings.length > 0 ? 'faulty' : unexplained || checks === 0 ? 'undetermined' : 'healthy'
+  // What a rank that is not there did, nobody knows.
+  const isWhole = groups.every(({ missing }) => missing.length === 0)
+  const verdict =
+    findings.length > 0 ? 'faulty' : unexplained || checks === 0 || !isWhole ? 'undetermined' : 'healthy'
   return {
     healthy: verdict === 'healthy',
     verdict,

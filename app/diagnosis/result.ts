@@ -119,7 +119,7 @@ export type InputIssue = z.output<typeof inputIssue>
 export const diagnosisSchema = z.strictObject({
   /** The verdict is `healthy`. */
   healthy: z.boolean(),
-  /** `undetermined`: nothing could be checked, or an error was seen that no known fault explains. */
+  /** `undetermined`: nothing could be checked, a rank's file is missing, or an error was seen that no known fault explains. */
   verdict: z.enum(['healthy', 'faulty', 'undetermined']),
   /** Best first: by the share of the error that each explains. */
   findings: list(finding),

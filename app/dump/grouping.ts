@@ -54,6 +54,7 @@ const groupOf = (given: readonly Dump[], problems: DumpProblem[]): DumpGroup => 
   for (const dump of others) refuse(dump, `is a second reference; ${reference?.reader.file} is used`)
   const ofRanks = given.filter(({ info }) => info.rank !== 'reference')
   const ranks = byRank(sameShapes(ofRanks, problems), problems)
+  sameFacts([...ranks.values()], problems)
   const { step = 0, layer = 0, dcpSize = 1 } = given[0]?.info ?? {}
   if (ranks.size === 0 && reference !== undefined)
     refuse(reference, 'is a reference of which no rank is given')
@@ -87,6 +88,33 @@ const sameShapes = (ofRanks: readonly Dump[], problems: DumpProblem[]): readonly
       ),
     ofRanks,
   )
+}
+
+/** What files say of the call rather than of their rank, by the name that it has there. */
+const FACTS: Readonly<Record<string, (info: Dump['info']) => string | number | undefined>> = {
+  interleave: ({ interleave }) => interleave,
+  page_size: ({ pageSize }) => pageSize,
+  q_len: ({ qLen }) => qLen,
+  softmax_scale: ({ softmaxScale }) => softmaxScale,
+  comm: ({ comm }) => comm,
+}
+
+/** Of a call there is one truth: files that say another than most are named, and their tensors are used. */
+const sameFacts = (ofRanks: readonly Dump[], problems: DumpProblem[]): void => {
+  for (const [name, fact] of Object.entries(FACTS))
+    agreed(
+      ofRanks,
+      ({ info }) => fact(info),
+      ({ reader, info }, common, of) => {
+        problems.push({
+          file: reader.file,
+          step: info.step,
+          layer: info.layer,
+          rule: `says ${name} ${fact(info)}, other ranks say ${common} (${of.reader.file}), which is taken for all`,
+          refused: false,
+        })
+      },
+    )
 }
 
 /** The first file of each rank, in order of the ranks. */

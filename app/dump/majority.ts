@@ -1,3 +1,16 @@
+/** The most common of the values that are there, of equally common ones the first; undefined without any. */
+export const mostCommon = <T, V extends string | number>(
+  items: readonly T[],
+  value: (item: T) => V | undefined,
+): V | undefined => {
+  const [one] = agreed(
+    items.filter((item) => value(item) !== undefined),
+    value,
+    () => {},
+  )
+  return one === undefined ? undefined : value(one)
+}
+
 /**
  * Those of `items` whose value is the most common one, and those without a value; `odd` gets each of the others with the
  * common value and an item that has it. Of equally common values the first in `items` counts.

@@ -32,10 +32,12 @@ export const capturedRun = async (
   }
 }
 
+type Metadata = Readonly<Record<string, string | undefined>>
+
 /** What is left out of a dump, or changed, of one capture. */
 export interface Change {
   readonly keep?: (capture: NativeCapture, tensor: string) => boolean
-  readonly metadata?: Readonly<Record<string, string | undefined>>
+  readonly metadata?: Metadata | ((capture: NativeCapture) => Metadata)
 }
 
 /** The captures of ranks as dump files in memory. The engine's own reference is left out: diagnosis is blind. */
@@ -47,7 +49,8 @@ export const sourcesOf = (
     .filter(({ rank }) => rank >= 0)
     .map((capture) => {
       const tensors = capture.tensors.filter(({ name }) => keep(capture, name))
-      const given = Object.entries({ ...captureMetadata(config, capture), ...metadata }).flatMap(
+      const changed = typeof metadata === 'function' ? metadata(capture) : metadata
+      const given = Object.entries({ ...captureMetadata(config, capture), ...changed }).flatMap(
         ([key, value]) =>
           value === undefined || key === 'backend' || key === 'engine' ? [] : [[key, value]],
       )

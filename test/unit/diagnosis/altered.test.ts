@@ -210,11 +210,35 @@ describe('rows without keys', () => {
   })
 })
 
+describe('metadata', () => {
+  it('with the KV heads of a model whose keys are latent change nothing', async () => {
+    const diagnosis = await diagnosed(run, { metadata: { num_kv_heads: '8' } })
+    expect(diagnosis).toMatchObject({ verdict: 'healthy', findings: [], inputIssues: [] })
+  })
+
+  it.each([0, 3])(
+    'of rank %i that contradict the others are named, and those of most ranks count',
+    async (odd) => {
+      const metadata = ({ rank }: { rank: number }) =>
+        rank === odd ? { interleave: '8', softmax_scale: '0.9' } : {}
+      const diagnosis = await diagnosed(run, { metadata })
+      expect(diagnosis).toMatchObject({ verdict: 'healthy', findings: [] })
+      expect(diagnosis.inputIssues.map(({ rule, refused }) => [rule, refused])).toEqual([
+        [
+          expect.stringMatching(/^says interleave 8, other ranks say 1 \(.*\), which is taken for all$/),
+          false,
+        ],
+        [expect.stringMatching(/^says softmax_scale 0\.9, other ranks say 0\.11/), false],
+      ])
+    },
+  )
+})
+
 describe('a rank that is missing', () => {
   it('leaves the others to be checked, and every fault unsettled for it', async () => {
     const captures = run.captures.filter(({ rank }) => rank !== 2)
     const diagnosis = await diagnosed({ ...run, captures })
-    expect(diagnosis).toMatchObject({ verdict: 'healthy', findings: [] })
+    expect(diagnosis).toMatchObject({ verdict: 'undetermined', findings: [] })
     expect(diagnosis.inputIssues.map(({ rule }) => rule)).toEqual(
       expect.arrayContaining([expect.stringMatching(/rank 2/)]),
     )

@@ -145,7 +145,10 @@ describe('a group', () => {
       { lse_base: '2', interleave: '2' },
       { ...PARTIAL, seq_lens_local: ints([9, 9]) },
     )
-    expect(await said([rank(0, { lse_base: 'e' }), disagreeing])).toEqual({ problems: [], used: [0, 1] })
+    expect(await said([rank(0, { lse_base: 'e' }), disagreeing])).toEqual({
+      problems: ['rank1: says interleave 2, other ranks say 1 (rank0), which is taken for all'],
+      used: [0, 1],
+    })
   })
 
   it('of a reference alone is none', async () => {
