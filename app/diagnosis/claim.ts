@@ -14,4 +14,6 @@ export interface Claim {
   readonly evidence: Evidence
   /** Faults that explain the same as well. */
   readonly rivals: readonly FaultName[]
+  /** Only rows without tokens show it, which nobody reads; it comes behind what real rows show. */
+  readonly ofPadding?: boolean
 }

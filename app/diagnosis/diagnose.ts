@@ -17,6 +17,7 @@ import { globalClaims, lengthClaims } from './sites/lengths.ts'
 import { LowPrecisionSite } from './sites/low-precision.ts'
 import { inBase, LseSite } from './sites/lse.ts'
 import { MergeSite, type Partial } from './sites/merge.ts'
+import { NonFiniteSite } from './sites/non-finite.ts'
 import { pageClaims } from './sites/pages.ts'
 import { PartialSite, type SeenPartial } from './sites/partials.ts'
 import { slotClaims } from './sites/slots.ts'
@@ -131,11 +132,17 @@ const diagnoseCase = async (
   const misled = new Set(told.flatMap(({ ranks }) => ranks))
   const tables = [...told, ...slotClaims(c, hypotheses)]
   const written = tables.length > 0 ? [] : await writtenClaims(c, hypotheses, aborted)
-  const numeric = await compareRows(c, hypotheses, misled, options, progress)
+  const nonFinite = new NonFiniteSite(c)
+  const numeric = await compareRows(c, hypotheses, misled, nonFinite, options, progress)
   const most = options.allRows === true ? Number.POSITIVE_INFINITY : EMPTY_ROWS
   const excused = new Set([...misled, ...numeric.wrongKernels])
   const empty = await emptyRows(c, most, numeric.lsePlace, { excused, ...numeric }, aborted)
   const emptyMerged = await mergedEmpty(c, most, aborted)
+  await nonFinite.scan(most, aborted)
+  const claims = [...tables, ...written, ...empty.claims, ...emptyMerged, ...numeric.claims]
+  const noNumber = nonFinite.unexplained(({ row }) =>
+    claims.some(({ rows }) => rows.length === 0 || rows.includes(row)),
+  )
   const information: Information[] = []
   const tell = (kind: Information['kind'], message: string, ranks: readonly number[] = []): void => {
     information.push({ kind, message, steps: [c.step], layers: [c.layer], ranks: [...new Set(ranks)] })
@@ -156,11 +163,8 @@ const diagnoseCase = async (
     tell('lse-low-precision', 'every lse is a number of bf16', numeric.lowPrecision)
   if (numeric.rows < c.rows)
     tell('rows-sampled', `${numeric.rows} of ${c.rows} query rows were looked at closely`)
-  const unexplained = [
-    ...numeric.unexplained,
-    ...(empty.unexplained === undefined ? [] : [empty.unexplained]),
-  ]
-  for (const text of unexplained) tell('unexplained', text)
+  for (const text of [noNumber, ...numeric.unexplained, empty.unexplained])
+    if (text !== undefined) tell('unexplained', text)
   const notChecked = hypotheses.flatMap((hypothesis) => {
     const lacks = hypothesis.needs.map((need) => missing(c, need))
     return lacks.some((lack) => lack.length === 0)
@@ -168,7 +172,7 @@ const diagnoseCase = async (
       : [{ fault: hypothesis.fault, needs: lacks.map((lack) => lack.join('; ')) }]
   })
   return {
-    claims: [...tables, ...written, ...empty.claims, ...emptyMerged, ...numeric.claims],
+    claims,
     information,
     notChecked,
     checked: hypotheses.filter((one) => one.needs.some((need) => missingTensors(c, need).length === 0))
@@ -198,6 +202,7 @@ const compareRows = async (
   c: Case,
   hypotheses: readonly Hypothesis[],
   misled: ReadonlySet<number>,
+  nonFinite: NonFiniteSite,
   options: DiagnoseOptions,
   progress: (share: number) => void,
 ): Promise<Compared> => {
@@ -215,6 +220,7 @@ const compareRows = async (
   for (const [i, number] of rows.entries()) {
     aborted()
     const row = await loadRow(c, number)
+    nonFinite.add(row)
     const right: (PartialRow | undefined)[] = []
     for (const rank of c.ranks) {
       aborted()

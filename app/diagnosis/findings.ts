@@ -17,13 +17,15 @@ export const findingsOf = (given: readonly PlacedClaim[]): Finding[] => {
   const claims = settled(given)
   const faults = [...new Set(claims.map(({ fault }) => fault))]
   return faults
-    .map((fault) =>
-      findingOf(
-        fault,
-        claims.filter((claim) => claim.fault === fault),
-      ),
-    )
-    .sort((a, b) => b.explained * b.confidence - a.explained * a.confidence)
+    .map((fault) => {
+      const own = claims.filter((claim) => claim.fault === fault)
+      return {
+        finding: findingOf(fault, own),
+        ofPadding: own.every(({ ofPadding = false }) => ofPadding),
+      }
+    })
+    .sort((a, b) => Number(a.ofPadding) - Number(b.ofPadding) || weight(b.finding) - weight(a.finding))
+    .map(({ finding }) => finding)
 }
 
 /**
@@ -40,9 +42,12 @@ const settled = (claims: readonly PlacedClaim[]): PlacedClaim[] => {
   })
 }
 
+const weight = ({ explained, confidence }: Pick<Claim, 'explained' | 'confidence'>): number =>
+  explained * confidence
+
 const findingOf = (fault: FaultName, claims: readonly PlacedClaim[]): Finding => {
   const { title, causes, captureNext } = hypothesisOf(fault)
-  const best = claims.reduce((a, b) => (b.explained * b.confidence > a.explained * a.confidence ? b : a))
+  const best = claims.reduce((a, b) => (weight(b) > weight(a) ? b : a))
   const rows = ascending(claims.flatMap((claim) => claim.rows))
   const ambiguousWith = best.rivals.slice(0, 2)
   return {

@@ -17,7 +17,7 @@ export const isEmpty = (c: Case, rank: RankTables, row: number): boolean | undef
 }
 
 /** Whether the dump says what the kernel was told. */
-const wasTold = ({ local, topk, topkLocal, topkSlots }: RankTables): boolean =>
+export const wasTold = ({ local, topk, topkLocal, topkSlots }: RankTables): boolean =>
   topk === undefined ? local !== undefined : (topkLocal ?? topkSlots) !== undefined
 
 const rightEmpty = (c: Case, rank: RankTables, row: number): boolean | undefined => {
@@ -357,21 +357,24 @@ export const mergedEmpty = async (c: Case, most: number, aborted: () => void): P
       }
     }
   }
-  const [first] = bad
+  const real = bad.filter(({ row }) => isReal(c, row))
+  const shown = real.length > 0 ? real : bad
+  const [first] = shown
   if (first === undefined) return []
   return [
     {
       fault: 'merged-empty-nan',
+      ofPadding: real.length === 0,
       confidence: 1,
       explained: 1,
-      ranks: bad.map(({ rank }) => rank),
-      rows: bad.map(({ row }) => row),
-      heads: bad.map(({ head }) => head),
+      ranks: shown.map(({ rank }) => rank),
+      rows: shown.map(({ row }) => row),
+      heads: shown.map(({ head }) => head),
       rivals: [],
       summary: `every rank is empty for row ${first.row}, and merged is NaN where 0 is right (rank ${first.rank}, head ${first.head})`,
       evidence: {
         numbers: [
-          { name: 'heads that are NaN without any key', value: bad.length, expected: 0, unit: 'heads' },
+          { name: 'heads that are NaN without any key', value: shown.length, expected: 0, unit: 'heads' },
           { name: 'rows without any key', value: looked, unit: 'rows' },
         ],
       },

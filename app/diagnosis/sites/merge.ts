@@ -48,7 +48,6 @@ export class MergeSite {
   readonly #used: { right: Float64Array; seen: Float64Array; heads: number }
   #compared = 0
   #total = 0
-  #nan = 0
 
   /** `base` stands in for what the dump does not say of the base. */
   constructor(c: Case, hypotheses: readonly Hypothesis[], base: LseBase) {
@@ -92,10 +91,8 @@ export class MergeSite {
     const right = this.#weights(lse, keeper)
     const own = vectorsOf(c, partials, head, right)
     if (own === undefined || right.every((weight) => weight === 0)) return
-    if (merged.some((value) => !Number.isFinite(value))) {
-      this.#nan++
-      return
-    }
+    // What is no number has no distance; it is looked for elsewhere.
+    if (!merged.every(Number.isFinite)) return
     const products = productsOf(own, merged)
     const scale = Math.max(scaleOf(products, right), 1e-300)
     const error = residual(products, right) / scale
@@ -246,11 +243,6 @@ export class MergeSite {
     return keepers.flatMap((keeper) =>
       Array.from({ length: this.#kept }, (_, place) => keptHead(this.#case, this.#kept, keeper, place)),
     )
-  }
-
-  /** Heads whose merged values are no numbers although the partials that count are. */
-  get nanHeads(): number {
-    return this.#nan
   }
 }
 

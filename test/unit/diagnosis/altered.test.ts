@@ -178,6 +178,70 @@ describe('merged', () => {
   })
 })
 
+describe('values that are no numbers', () => {
+  const first = (values: Float64Array, value: number): Float64Array =>
+    values.map((v, i) => (i === 70 ? value : v))
+  const all = (values: Float64Array): Float64Array => values.fill(Number.NaN)
+
+  it.each<[string, () => Captured, string, string[]]>([
+    ['every merged value', () => altered(run, 'merged', all), 'merged, rank 0, row 0, head 0 (NaN)', []],
+    [
+      'merged, without a cache',
+      () => altered(run, 'merged', all),
+      'merged, rank 0, row 0, head 0',
+      ['kv', 'q'],
+    ],
+    [
+      'merged alone',
+      () => altered(run, 'merged', all),
+      'merged, rank 0',
+      ['kv', 'out', 'lse', 'seq_lens_global', 'seq_lens_local'],
+    ],
+    [
+      'one merged value',
+      () => altered(run, 'merged', (v) => first(v, Number.NaN), [2]),
+      'merged, rank 2, row 0, head 9',
+      [],
+    ],
+    [
+      'one infinity',
+      () => altered(run, 'merged', (v) => first(v, Number.POSITIVE_INFINITY), [1]),
+      'head 5 (Infinity)',
+      [],
+    ],
+    [
+      'out of one rank',
+      () => altered(run, 'out', (v) => first(v, Number.NaN), [3]),
+      'out, rank 3, row 0, head 1 (NaN)',
+      [],
+    ],
+    ['every lse', () => altered(run, 'lse', all), 'lse, rank 0, row 0, head 0', []],
+    [
+      'every lse, without kernels',
+      () => altered(run, 'lse', all),
+      'lse, rank 0, row 0, head 0',
+      ['lse_kernel', 'out_kernel'],
+    ],
+  ])('in %s are undetermined, and said where', async (_, made, place, withheld) => {
+    const diagnosis = await diagnosed(made(), without(...withheld))
+    expect(diagnosis).toMatchObject({ healthy: false, verdict: 'undetermined', findings: [] })
+    expect(diagnosis.information.map(({ message }) => message)).toEqual(
+      expect.arrayContaining([expect.stringContaining(place)]),
+    )
+  })
+
+  it('began where the kernel left them', async () => {
+    const overflow = ['out_kernel', 'out', 'merged'].reduce(
+      (captured, name) =>
+        altered(captured, name, (v) => first(v, Number.POSITIVE_INFINITY), name === 'merged' ? [0] : [1]),
+      run,
+    )
+    const { verdict, information } = await diagnosed(overflow)
+    expect(verdict).toBe('undetermined')
+    expect(information[0]?.message).toContain('first in out_kernel, rank 1, row 0, head 1 (Infinity)')
+  })
+})
+
 describe('rows without keys', () => {
   it('that are not neutral are empty-row-not-neutralised', async () => {
     const { config } = await healthyRun({ engine: { emptyRow: 'unwritten' } })
