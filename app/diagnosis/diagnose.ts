@@ -18,9 +18,9 @@ import { LowPrecisionSite } from './sites/low-precision.ts'
 import { inBase, LseSite } from './sites/lse.ts'
 import { MergeSite, type Partial } from './sites/merge.ts'
 import { NonFiniteSite } from './sites/non-finite.ts'
-import { pageClaims } from './sites/pages.ts'
+import { pageClaims, pageFacts } from './sites/pages.ts'
 import { PartialSite, type SeenPartial } from './sites/partials.ts'
-import { slotClaims } from './sites/slots.ts'
+import { slotClaims, unwrittenTokens } from './sites/slots.ts'
 import { topkClaims } from './sites/topk.ts'
 import { writtenClaims } from './sites/written.ts'
 
@@ -163,7 +163,28 @@ const diagnoseCase = async (
     tell('lse-low-precision', 'every lse is a number of bf16', numeric.lowPrecision)
   if (numeric.rows < c.rows)
     tell('rows-sampled', `${numeric.rows} of ${c.rows} query rows were looked at closely`)
-  for (const text of [noNumber, ...numeric.unexplained, empty.unexplained])
+  const pages = pageFacts(c)
+  const [lacking] = pages.missing
+  if (lacking !== undefined)
+    tell(
+      'pages-missing',
+      `${pages.missing.length} pages that hold keys are not dumped, the first is page ${lacking.id} of rank ${lacking.rank}, ` +
+        `request ${lacking.request}; rows of these requests are not compared with the reference`,
+      pages.missing.map(({ rank }) => rank),
+    )
+  const [none] = tables.length > 0 ? [] : pages.none
+  const noPage =
+    none === undefined
+      ? undefined
+      : `block_table has no page (-1) in ${pages.none.length} cells where ranks have keys, the first is rank ${none.rank}, ` +
+        `request ${none.request}, column ${none.column}, and no known fault explains it`
+  const unwritten = tables.length > 0 ? [] : unwrittenTokens(c)
+  const noSlot =
+    unwritten.length === 0
+      ? undefined
+      : `no rank writes the new token of row ${unwritten[0]}${unwritten.length === 1 ? '' : ` and ${unwritten.length - 1} others`}: ` +
+        'slot_mapping is -1 on all of them, and no known fault explains it'
+  for (const text of [noPage, noSlot, noNumber, ...numeric.unexplained, empty.unexplained])
     if (text !== undefined) tell('unexplained', text)
   const notChecked = hypotheses.flatMap((hypothesis) => {
     const lacks = hypothesis.needs.map((need) => missing(c, need))

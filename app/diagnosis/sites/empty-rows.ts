@@ -108,7 +108,7 @@ export const emptyRows = async (
     let left = most
     for (let row = 0; row < c.rows; row++) {
       aborted()
-      if (!isReal(c, row)) {
+      if (isPadding(c, row)) {
         if (left-- > 0 && (await isGarbage(c, rank, row))) padding.push({ rank: rank.rank, row })
         continue
       }
@@ -159,6 +159,13 @@ export const emptyRows = async (
 const isOdd = (c: Case, { lse }: RankTables, row: number): boolean => {
   const value = lse?.[row * c.heads]
   return value !== undefined && value !== EMPTY_LSE
+}
+
+/** A row of no request, or one without a token that pads a graph; other requests without tokens are rows without keys. */
+const isPadding = (c: Case, row: number): boolean => {
+  if (isReal(c, row)) return false
+  const isWritten = c.ranks.some(({ slots }) => (slots?.[row] ?? -1) >= 0)
+  return (c.requestOf[row] ?? -1) < 0 || (c.graph && c.batch > 0 && !isWritten)
 }
 
 /** The worst head of a row that should be neutral; undefined where all are. */

@@ -76,6 +76,26 @@ const repeatedPages = (c: Case, rank: RankTables): Set<number> => {
   return repeated
 }
 
+export interface PageFacts {
+  /** Cells in which a rank has keys whose page is not dumped. */
+  readonly missing: readonly { readonly rank: number; readonly request: number; readonly id: number }[]
+  /** Cells in which a rank has keys but the table no page. */
+  readonly none: readonly { readonly rank: number; readonly request: number; readonly column: number }[]
+}
+
+/** Pages that ranks need, and where there are none. */
+export const pageFacts = (c: Case): PageFacts => {
+  const needed = c.ranks.flatMap((rank) => neededCells(c, rank).map((cell) => ({ ...cell, rank })))
+  return {
+    missing: needed
+      .filter(({ id, rank: { dumpedPages } }) => id >= 0 && dumpedPages?.has(id) === false)
+      .map(({ rank, request, id }) => ({ rank: rank.rank, request, id })),
+    none: needed
+      .filter(({ id }) => id < 0)
+      .map(({ rank, request, column }) => ({ rank: rank.rank, request, column })),
+  }
+}
+
 /** Cells of a rank's table in which it has keys. */
 const neededCells = (
   c: Case,

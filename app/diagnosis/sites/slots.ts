@@ -3,7 +3,7 @@ import type { Case } from '../case.ts'
 import type { Claim } from '../claim.ts'
 import { slotMapIgnoresDcp } from '../hypotheses/slot-map-ignores-dcp.ts'
 import type { Hypothesis } from '../hypothesis.ts'
-import { rightSlot } from '../right.ts'
+import { newToken, rightSlot } from '../right.ts'
 import { type Fallback, tableClaims, type WrongCell } from './tables.ts'
 
 /** Where new tokens were written, against their place. */
@@ -20,6 +20,14 @@ export const slotClaims = (c: Case, hypotheses: readonly Hypothesis[]): Claim[] 
     predictions: (hypothesis) => hypothesis.slots?.(c) ?? [],
     otherwise: (wrong) => foreign(c, wrong),
   })
+}
+
+/** Rows whose new token lies within the lengths and that no rank writes. */
+export const unwrittenTokens = (c: Case): number[] => {
+  if (c.ranks.length < c.dcp || c.ranks.some(({ slots }) => slots === undefined)) return []
+  return Array.from({ length: c.rows }, (_, row) => row).filter(
+    (row) => newToken(c, row) !== undefined && c.ranks.every(({ slots }) => (slots?.[row] ?? 0) < 0),
+  )
 }
 
 /** A rank that writes what belongs to another does not know how tokens are dealt out, whatever it takes for their place. */

@@ -178,6 +178,48 @@ describe('merged', () => {
   })
 })
 
+describe('tables that lack something', () => {
+  const told = async (made: Captured, kind: string): Promise<{ verdict: string; messages: string[] }> => {
+    const { verdict, information } = await diagnosed(made)
+    return { verdict, messages: information.filter((one) => one.kind === kind).map(({ message }) => message) }
+  }
+  const none = (values: Float64Array): Float64Array => values.fill(-1)
+
+  it('such as every page are undetermined', async () => {
+    const { verdict, messages } = await told(altered(run, 'block_table', none), 'unexplained')
+    expect(verdict).toBe('undetermined')
+    expect(messages.join()).toContain('the first is rank 0, request 0, column 0')
+  })
+
+  it('such as a page of one rank are not healthy', async () => {
+    const one = altered(run, 'block_table', (values) => values.map((v, i) => (i === 1 ? -1 : v)), [2])
+    expect((await told(one, 'unexplained')).verdict).not.toBe('healthy')
+  })
+
+  it('such as pages of the cache are healthy, and said', async () => {
+    const other = altered(run, 'page_ids', (values) => values.map((v) => v + 1000), [1])
+    const { verdict, messages } = await told(other, 'pages-missing')
+    expect(verdict).toBe('healthy')
+    expect(messages.join()).toMatch(/pages that hold keys are not dumped, the first is page \d+ of rank 1/)
+  })
+
+  it('such as the slot of a new token on all ranks are undetermined', async () => {
+    const unwritten = altered(run, 'slot_mapping', (values) => values.map((v, i) => (i === 2 ? -1 : v)))
+    const { verdict, messages } = await told(unwritten, 'unexplained')
+    expect(verdict).toBe('undetermined')
+    expect(messages.join()).toContain('no rank writes the new token of row 2')
+  })
+
+  it('such as every length make rows without keys that are not neutral', async () => {
+    const lengths = ['seq_lens_global', 'seq_lens_local']
+    const zero = lengths.reduce((captured, name) => altered(captured, name, (v) => v.fill(0)), run)
+    expect(firstOf(await diagnosed(zero)).fault).toBe('empty-row-not-neutralised')
+    expect((await diagnosed(zero, without('seq_lens_local'))).verdict).toBe('undetermined')
+    for (const given of [zero, altered(zero, 'slot_mapping', none)])
+      expect((await diagnosed(given, { metadata: { graph: '1' } })).verdict).not.toBe('healthy')
+  })
+})
+
 describe('values that are no numbers', () => {
   const first = (values: Float64Array, value: number): Float64Array =>
     values.map((v, i) => (i === 70 ? value : v))
@@ -239,6 +281,35 @@ describe('values that are no numbers', () => {
     const { verdict, information } = await diagnosed(overflow)
     expect(verdict).toBe('undetermined')
     expect(information[0]?.message).toContain('first in out_kernel, rank 1, row 0, head 1 (Infinity)')
+  })
+})
+
+describe('rows of padding', () => {
+  it('come behind real rows', async () => {
+    // A row without tokens that merges to NaN, beside partials that were merged without their lse.
+    const names = ['seq_lens_global', 'seq_lens_local', 'lse', 'lse_kernel', 'out', 'out_kernel', 'merged']
+    const empty = (name: string): number =>
+      name === 'merged' ? Number.NaN : name.startsWith('lse') ? Number.NEGATIVE_INFINITY : 0
+    const padded = names.reduce(
+      (captured, name) =>
+        altered(captured, name, (v) =>
+          v.map((x, i) => (Math.floor(i / (v.length / 3)) === 1 ? empty(name) : x)),
+        ),
+      run,
+    )
+    const change = without('slot_mapping')
+    expect(firstOf(await diagnosed(padded, change))).toEqual({ fault: 'merged-empty-nan', ranks: ALL })
+    const outs = ALL.map((rank) => valuesOf(tensorOf(padded, rank, 'out')))
+    const size = (HEADS / 4) * WIDTH
+    const own = altered(padded, 'merged', (v, { rank }) =>
+      v.map((x, i) =>
+        Number.isNaN(x)
+          ? x
+          : (outs[rank]?.[Math.floor(i / size) * HEADS * WIDTH + rank * size + (i % size)] ?? 0),
+      ),
+    )
+    const { findings } = await diagnosed(own, change)
+    expect(findings.map(({ fault }) => fault)).toEqual(['merge-missing', 'merged-empty-nan'])
   })
 })
 
