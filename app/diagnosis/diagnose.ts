@@ -168,7 +168,7 @@ const diagnoseCase = async (
   if (lacking !== undefined)
     tell(
       'pages-missing',
-      `${pages.missing.length} pages that hold keys are not dumped, the first is page ${lacking.id} of rank ${lacking.rank}, ` +
+      `keys of ${pages.missing.length} ${pages.missing.length === 1 ? 'cell' : 'cells'} of block_table are not dumped, the first is page ${lacking.id} of rank ${lacking.rank}, ` +
         `request ${lacking.request}; rows of these requests are not compared with the reference`,
       pages.missing.map(({ rank }) => rank),
     )
@@ -176,7 +176,7 @@ const diagnoseCase = async (
   const noPage =
     none === undefined
       ? undefined
-      : `block_table has no page (-1) in ${pages.none.length} cells where ranks have keys, the first is rank ${none.rank}, ` +
+      : `block_table has no page (-1) in ${pages.none.length} ${pages.none.length === 1 ? 'cell' : 'cells'} where ranks have keys, the first is rank ${none.rank}, ` +
         `request ${none.request}, column ${none.column}, and no known fault explains it`
   const unwritten = tables.length > 0 ? [] : unwrittenTokens(c)
   const noSlot =

@@ -27,17 +27,17 @@ export class NonFiniteSite {
     this.#case = c
   }
 
-  /** Adds the partials of a row; those of kernels only say where it began: what they leave without keys is neutralised later. */
+  /** Adds the partials of a row; those of kernels only where something came of them: what they leave without keys is neutralised. */
   add({ row, out, outKernel }: Row): void {
     const c = this.#case
     if (!isReal(c, row)) return
     for (const rank of c.ranks) {
       const own = out[rank.rank]
       if (own === undefined || !this.#hasKeys(rank, row)) continue
-      if (this.#note('out', rank.rank, row, own, c.width)) {
-        const kernel = outKernel[rank.rank]
-        if (kernel !== undefined) this.#note('out_kernel', rank.rank, row, kernel, c.width)
-      }
+      this.#note('out', rank.rank, row, own, c.width)
+      const kernel = outKernel[rank.rank]
+      if (kernel !== undefined && own.some((value) => value !== 0))
+        this.#note('out_kernel', rank.rank, row, kernel, c.width)
     }
   }
 
@@ -75,8 +75,12 @@ export class NonFiniteSite {
   async #addLse(rank: RankTables, row: number): Promise<void> {
     const c = this.#case
     const own = rank.lse?.subarray(row * c.heads, (row + 1) * c.heads)
-    if (own === undefined || own.every(Number.isFinite) || !this.#hasKeys(rank, row)) return
     const kernel = rank.lseKernel?.subarray(row * c.heads, (row + 1) * c.heads)
+    if (own === undefined || (own.every(Number.isFinite) && kernel?.every(Number.isFinite) !== false)) return
+    const isEmptySaid = isEmpty(c, rank, row)
+    if (isEmptySaid ?? c.graph) return
+    // Without lengths an out that is not 0 says that there are keys.
+    if (isEmptySaid === undefined && (await this.#isZero(rank.rank, row))) return
     if (own.every((value) => cleanLse(value) === EMPTY_LSE)) {
       const isKernelRight = kernel?.every(Number.isFinite) === true
       // A rank that says nothing at all is a matter of rows without keys, if it may have chosen none.
@@ -91,8 +95,12 @@ export class NonFiniteSite {
     return (await readRow(this.#case, rank, 'out', row))?.every((value) => value === 0) ?? true
   }
 
+  /** As the lengths say; without them and a graph, which may pad, as a finite lse does. */
   #hasKeys(rank: RankTables, row: number): boolean {
-    return isEmpty(this.#case, rank, row) === false
+    const { graph, heads } = this.#case
+    const empty = isEmpty(this.#case, rank, row)
+    if (empty !== undefined) return !empty
+    return !graph && rank.lse?.subarray(row * heads, (row + 1) * heads).some(Number.isFinite) === true
   }
 
   /** Some rank has keys for the row, or nothing says that none has, and the row does not pad a graph. */

@@ -200,7 +200,7 @@ describe('tables that lack something', () => {
     const other = altered(run, 'page_ids', (values) => values.map((v) => v + 1000), [1])
     const { verdict, messages } = await told(other, 'pages-missing')
     expect(verdict).toBe('healthy')
-    expect(messages.join()).toMatch(/pages that hold keys are not dumped, the first is page \d+ of rank 1/)
+    expect(messages.join()).toMatch(/cells of block_table are not dumped, the first is page \d+ of rank 1/)
   })
 
   it('such as the slot of a new token on all ranks are undetermined', async () => {
@@ -263,6 +263,30 @@ describe('values that are no numbers', () => {
       () => altered(run, 'lse', all),
       'lse, rank 0, row 0, head 0',
       ['lse_kernel', 'out_kernel'],
+    ],
+    [
+      'every lse, without lengths',
+      () => altered(run, 'lse', all),
+      'lse, rank 0, row 0, head 0',
+      ['kv', 'seq_lens_global', 'seq_lens_local', 'lse_kernel'],
+    ],
+    [
+      'out, without lengths',
+      () => altered(run, 'out', (v) => first(v, Number.NaN), [3]),
+      'out, rank 3, row 0, head 1',
+      ['kv', 'merged', 'seq_lens_global', 'seq_lens_local'],
+    ],
+    [
+      'out_kernel, without a cache',
+      () => altered(run, 'out_kernel', (v) => first(v, Number.NaN), [1]),
+      'out_kernel, rank 1, row 0, head 1',
+      ['kv'],
+    ],
+    [
+      'lse_kernel, without a cache',
+      () => altered(run, 'lse_kernel', (v) => v.map((x, i) => (i === 3 ? Number.NaN : x)), [1]),
+      'lse_kernel, rank 1, row 0, head 3',
+      ['kv'],
     ],
   ])('in %s are undetermined, and said where', async (_, made, place, withheld) => {
     const diagnosis = await diagnosed(made(), without(...withheld))
