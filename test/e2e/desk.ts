@@ -11,6 +11,7 @@ import {
   desktopStateSchema,
 } from '../../app/protocol/desktop.ts'
 import { type Manifest, manifestSchema } from '../../app/trace/manifest.ts'
+import type { ViewId } from '../../renderer/state/view.ts'
 
 const ROOT = join(__dirname, '..', '..')
 const run = promisify(execFile)
@@ -81,18 +82,7 @@ export const numbers = async (bundle: string, sql: string): Promise<Readonly<Rec
 /** Control of a configuration field in the form. */
 export const field = (page: Page, path: string): Locator => page.locator(`[id="field-${path}"]`)
 
-export type ViewName =
-  | 'run'
-  | 'timeline'
-  | 'ownership'
-  | 'merge'
-  | 'throughput'
-  | 'backends'
-  | 'postmortem'
-  | 'scenarios'
-
-export const showView = (page: Page, view: ViewName): Promise<void> =>
-  page.getByTestId(`view-${view}`).click()
+export const showView = (page: Page, view: ViewId): Promise<void> => page.getByTestId(`view-${view}`).click()
 
 /** What `read` gives once it gives the same after further frames of the page, in JSON: nothing moves any more. */
 export const settled = async <T>(page: Page, read: () => Promise<T>): Promise<T> => {

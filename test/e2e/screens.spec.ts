@@ -1,20 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { chooseTheme, resize, runDefault, SIZES, settled, showView, type ViewName } from './desk.ts'
+import { VIEW_IDS } from '../../renderer/state/view.ts'
+import { chooseTheme, resize, runDefault, SIZES, settled, showView } from './desk.ts'
 import { expect, test } from './fixture.ts'
 
 const FOLDER = join(__dirname, '..', '..', 'test-results', 'screens')
 const THEMES = ['dark', 'light'] as const
-const VIEWS: readonly ViewName[] = [
-  'run',
-  'timeline',
-  'ownership',
-  'merge',
-  'throughput',
-  'backends',
-  'postmortem',
-  'scenarios',
-]
 
 for (const [width, height] of SIZES)
   for (const theme of THEMES)
@@ -24,7 +15,7 @@ for (const [width, height] of SIZES)
       await chooseTheme(page, theme)
       await page.screenshot({ path: join(FOLDER, `start-${theme}-${width}.png`) })
       await runDefault(page)
-      for (const view of VIEWS) {
+      for (const view of VIEW_IDS) {
         await showView(page, view)
         // What loads on its own has loaded when the picture no longer changes.
         await expect(page.locator('main')).toBeVisible()

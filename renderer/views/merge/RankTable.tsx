@@ -62,12 +62,12 @@ interface RowProps {
 
 const Row = ({ part, selected, onSelect }: RowProps) => (
   <tr
-    className={selected ? 'merge-row merge-row-selected' : 'merge-row'}
+    className={selected ? 'rank-row rank-row-selected' : 'rank-row'}
     data-testid={`merge-rank-${part.rank}`}
     onClick={onSelect}
   >
     <th scope="row">
-      <button type="button" className="merge-rank" aria-pressed={selected} aria-label={`rank ${part.rank}`}>
+      <button type="button" className="rank-pick" aria-pressed={selected} aria-label={`rank ${part.rank}`}>
         <RankChip rank={part.rank} />
       </button>
     </th>

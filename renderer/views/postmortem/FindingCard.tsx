@@ -73,7 +73,7 @@ const Where = ({ finding }: { readonly finding: Finding }) => {
         <button
           key={rank}
           type="button"
-          className="pm-rank"
+          className="rank-pick"
           aria-label={`rank ${rank}`}
           title={`Select rank ${rank}`}
           onClick={() => select({ rank })}

@@ -60,7 +60,7 @@ const Row = ({ part, shown, maps, selected, onSelect }: RowProps) => {
   const infinite = counts === undefined ? 0 : counts.plusInf + counts.minusInf
   return (
     <tr
-      className={selected ? 'pm-row pm-row-selected' : 'pm-row'}
+      className={selected ? 'rank-row rank-row-selected' : 'rank-row'}
       data-testid={`pm-rank-${part.rank}`}
       onClick={onSelect}
     >
@@ -68,7 +68,12 @@ const Row = ({ part, shown, maps, selected, onSelect }: RowProps) => {
         {part.rank === 'reference' ? (
           'ref.'
         ) : (
-          <button type="button" className="pm-rank" aria-pressed={selected} aria-label={`rank ${part.rank}`}>
+          <button
+            type="button"
+            className="rank-pick"
+            aria-pressed={selected}
+            aria-label={`rank ${part.rank}`}
+          >
             <RankChip rank={part.rank} />
           </button>
         )}
