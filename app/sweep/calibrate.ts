@@ -3,6 +3,7 @@ import type { Device } from '../run/engine-config.ts'
 import {
   type AttentionRates,
   attentionWork,
+  type BetweenRates,
   commOf,
   type Rates,
   type StageRates,
@@ -25,6 +26,8 @@ export interface Calibrated extends Calibration {
 
 interface Size {
   readonly requests: number
+  /** Context of the one request that tells the fixed time of attention: all of the device takes part, and reads next to nothing. */
+  readonly fixed: number
   /** Contexts of the runs that are to be bound by memory, and by the matrix units. */
   readonly read: number
   readonly matrix: number
@@ -34,14 +37,16 @@ interface Size {
 
 /** Large enough to fill the device for a millisecond, small enough to take no time: 1 GiB of bf16 keys on a GPU. */
 const SIZES: Readonly<Record<Device, Size>> = {
-  cuda: { requests: 64, read: 16_384, matrix: 8192, many: 64 },
-  cpu: { requests: 4, read: 2048, matrix: 512, many: 16 },
+  cuda: { requests: 64, fixed: 4096, read: 16_384, matrix: 8192, many: 64 },
+  cpu: { requests: 4, fixed: 64, read: 2048, matrix: 512, many: 16 },
 }
 
 /** As many rows as a kernel takes with two query tokens. */
 const MATRIX_HEADS = 128
 const MATRIX_Q_LEN = 2
 const SHORT_CONTEXT = 64
+/** Of the runs that tell stages: what the ends of a step take is then little beside its layers. */
+const STAGE_LAYERS = 8
 const STEPS = 8
 const WARMUP = 2
 
@@ -52,13 +57,17 @@ interface Load {
   readonly qLen?: number
   /** All heads of a kernel in place of the model's share. */
   readonly wide?: boolean
+  /** Whole layers of the points in place of one layer of nothing but attention. */
+  readonly whole?: boolean
 }
 
-const runOf = (of: SweepPoint, { ranks, requests, context, qLen = 1, wide = false }: Load): RunConfig => {
+const runOf = (of: SweepPoint, load: Load): RunConfig => {
+  const { ranks, requests, context, qLen = 1, wide = false, whole = false } = load
   const { run } = of
+  const measuredLayers = whole ? Math.min(STAGE_LAYERS, run.model.layers) : 1
   return {
     ...run,
-    model: { ...run.model, measuredLayers: 1, ...(wide ? { heads: MATRIX_HEADS } : {}) },
+    model: { ...run.model, measuredLayers, ...(wide ? { heads: MATRIX_HEADS } : {}) },
     parallel: {
       ...run.parallel,
       mode: ranks === 1 ? 'tp' : 'dcp',
@@ -73,7 +82,7 @@ const runOf = (of: SweepPoint, { ranks, requests, context, qLen = 1, wide = fals
       steps: STEPS,
       warmup: WARMUP,
     },
-    engine: { ...run.engine, restOfLayer: 0 },
+    engine: { ...run.engine, ...(whole ? {} : { restOfLayer: 0 }) },
   }
 }
 
@@ -88,7 +97,7 @@ export const calibrations = (points: readonly SweepPoint[], device: Device): Cal
         run: runOf(point, { ranks: 1, ...given }),
       })
       return [
-        load('fixed', { requests: 1, context: SHORT_CONTEXT }),
+        load('fixed', { requests: 1, context: size.fixed }),
         load('read', { requests: size.requests, context: size.read }),
         load('matrix', { requests: size.requests, context: size.matrix, qLen: MATRIX_Q_LEN, wide: true }),
       ]
@@ -101,7 +110,7 @@ export const calibrations = (points: readonly SweepPoint[], device: Device): Cal
     const load = (name: Calibration['load'], ranks: number, requests: number): Calibration => ({
       kind: 'stages',
       load: name,
-      run: runOf(point, { ranks, requests, context: SHORT_CONTEXT }),
+      run: runOf(point, { ranks, requests, context: SHORT_CONTEXT, whole: true }),
     })
     return [
       load('few', least, 1),
@@ -116,26 +125,29 @@ export const calibrations = (points: readonly SweepPoint[], device: Device): Cal
 const attentionUs = ({ stages }: RunMeter): number =>
   (stages.decode_attn?.us ?? 0) + (stages.split_combine?.us ?? 0)
 
-/** Of a run that is bound by what is counted: at least a thousandth of its time is not fixed. */
-const perSecond = (count: number, us: number, fixedUs: number): number =>
-  count / (Math.max(us - fixedUs, us / 1000, 1e-3) / 1e6)
+/** A rate by what a run does more than another and how much longer it takes: at least a thousandth of its time. */
+const perSecond = (count: number, us: number, lessUs: number): number =>
+  count / (Math.max(us - lessUs, us / 1000, 1e-3) / 1e6)
 
 const attentionRates = (runs: readonly Calibrated[]): AttentionRates | undefined => {
   const of = (load: Calibration['load']): Calibrated | undefined => runs.find((run) => run.load === load)
   const [fixed, read, matrix] = [of('fixed'), of('read'), of('matrix')]
   if (fixed === undefined || read === undefined || matrix === undefined) return undefined
-  const us = attentionUs(fixed.meter)
-  const rates = (run: Calibrated) => ({
-    bytes: perSecond(attentionWork(run.run).bytes, attentionUs(run.meter), us),
-    flops: perSecond(attentionWork(run.run).flops, attentionUs(run.meter), us),
-  })
+  const least = attentionWork(fixed.run)
+  const leastUs = attentionUs(fixed.meter)
+  const rates = (run: Calibrated) => {
+    const [work, us] = [attentionWork(run.run), attentionUs(run.meter)]
+    return {
+      bytes: perSecond(work.bytes - least.bytes, us, leastUs),
+      flops: perSecond(work.flops - least.flops, us, leastUs),
+    }
+  }
   // Whichever run reaches more of a rate tells it: on a device without matrix units both are bound by the same.
   const [reading, multiplying] = [rates(read), rates(matrix)]
-  return {
-    us,
-    bytesPerS: Math.max(reading.bytes, multiplying.bytes),
-    flopsPerS: Math.max(reading.flops, multiplying.flops),
-  }
+  const bytesPerS = Math.max(reading.bytes, multiplying.bytes)
+  const flopsPerS = Math.max(reading.flops, multiplying.flops)
+  const us = leastUs - 1e6 * Math.max(least.bytes / bytesPerS, least.flops / flopsPerS)
+  return { us: Math.max(0, us), bytesPerS, flopsPerS }
 }
 
 interface Sample {
@@ -190,19 +202,36 @@ const metadataRates = (
   return { us: fixedUs(many, usPerByte), usPerRank: 0, nsPerByte: usPerByte * 1e3 }
 }
 
+/** Spans around the stages of a layer. */
+const AROUND: readonly MeteredStage[] = ['metadata', 'graph_replay', 'stall']
+
+/** Time of a layer in which none of its stages runs, in us. */
+const betweenUs = ({ run, meter }: Calibrated): number => {
+  const layerUs = (meter.stepMs.p50 * 1e3 - (meter.stages.metadata?.us ?? 0)) / run.model.layers
+  const inStages = METERED_STAGES.filter((stage) => !AROUND.includes(stage))
+  return Math.max(0, layerUs - inStages.reduce((sum, stage) => sum + (meter.stages[stage]?.us ?? 0), 0))
+}
+
+const betweenRates = (runs: readonly Calibrated[]): BetweenRates | undefined => {
+  const few = runs.find(({ load }) => load === 'few')
+  if (few === undefined) return undefined
+  const ranks = runs.find(({ load }) => load === 'ranks') ?? few
+  const others = ({ run }: Calibrated): number => run.parallel.dcpSize - 1
+  const more = others(ranks) - others(few)
+  const usPerRank = more > 0 ? Math.max(0, (betweenUs(ranks) - betweenUs(few)) / more) : 0
+  return { us: Math.max(0, betweenUs(few) - usPerRank * others(few)), usPerRank }
+}
+
 /** Stages that the cost model prices otherwise. */
-const APART: readonly MeteredStage[] = [
-  'decode_attn',
-  'split_combine',
-  'rest_of_layer',
-  'graph_replay',
-  'stall',
-]
+const APART: readonly MeteredStage[] = ['decode_attn', 'split_combine', 'graph_replay', 'stall']
 
 /** Rates from the runs that were made; what has none of its runs is left out, and its points go without a prediction. */
 export const ratesOf = (runs: readonly Calibrated[], device: Device): Rates => {
   const attention = runs.filter(({ kind }) => kind === 'attention')
-  const stages = runs.filter(({ kind }) => kind === 'stages')
+  const stages = grouped(
+    runs.filter(({ kind }) => kind === 'stages'),
+    ({ run }) => commOf(run),
+  )
   return {
     attention: Object.fromEntries(
       [...grouped(attention, ({ run }) => run.cache.kvDtype)].flatMap(([kvDtype, own]) => {
@@ -211,7 +240,7 @@ export const ratesOf = (runs: readonly Calibrated[], device: Device): Rates => {
       }),
     ),
     stages: Object.fromEntries(
-      [...grouped(stages, ({ run }) => commOf(run))].map(([comm, own]) => [
+      [...stages].map(([comm, own]) => [
         comm,
         Object.fromEntries(
           METERED_STAGES.filter((stage) => !APART.includes(stage)).flatMap((stage) => {
@@ -220,6 +249,12 @@ export const ratesOf = (runs: readonly Calibrated[], device: Device): Rates => {
           }),
         ),
       ]),
+    ),
+    between: Object.fromEntries(
+      [...stages].flatMap(([comm, own]) => {
+        const rates = betweenRates(own)
+        return rates === undefined ? [] : [[comm, rates]]
+      }),
     ),
     shared: device === 'cpu',
   }

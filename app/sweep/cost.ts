@@ -10,8 +10,9 @@ import { METERED_STAGES, type MeteredStage } from './meter.ts'
 
 /**
  * The cost model: what a step takes by the bytes and operations in it and a few rates that were measured on the device
- * (calibrate.ts). A step is its metadata and, in every layer, attention, the exchange, and the rest of the layer, one after
- * the other; attention takes its fixed time and then the longer of reading the cache and multiplying.
+ * (calibrate.ts). A step is its metadata and, in every layer, attention, the exchange, the rest of the layer, and what lies
+ * between them, one after the other; attention and the rest of the layer take a fixed time and then the longer of reading and
+ * multiplying.
  */
 
 const rate = z.number().min(0)
@@ -32,6 +33,10 @@ const stageRates = z.strictObject({
 })
 export type StageRates = z.output<typeof stageRates>
 
+/** Time of a layer that is no stage's, as from the end of a kernel to the begin of the next, and what each rank beyond the first adds. */
+const betweenRates = z.strictObject({ us: rate, usPerRank: rate })
+export type BetweenRates = z.output<typeof betweenRates>
+
 const COMMS = ['none', 'ag_rs', 'a2a', 'p2p'] as const
 
 /** What the device of a sweep does, as measured before its first point. */
@@ -40,6 +45,8 @@ export const ratesSchema = z.strictObject({
   attention: z.partialRecord(z.enum(['fp32', 'bf16', 'fp8', 'fp8_ds_mla']), attentionRates),
   /** All other stages by transport; `none` with one rank. */
   stages: z.partialRecord(z.enum(COMMS), z.partialRecord(z.enum(METERED_STAGES), stageRates)),
+  /** By transport. */
+  between: z.partialRecord(z.enum(COMMS), betweenRates).default({}),
   /** Ranks run at once on one device and share its rates, as threads of a CPU do. */
   shared: z.boolean(),
 })
@@ -84,8 +91,10 @@ const exchanges = (stage: MeteredStage, run: RunConfig): boolean =>
   (stage === 'merge' && commOf(run) === 'p2p')
 
 /** Whether a layer of `run` has a stage; `metadata` belongs to the step. */
-const runs = (stage: MeteredStage, { parallel }: RunConfig): boolean =>
-  stage !== 'metadata' && !(stage === 'q_all_gather' && parallel.replicateQ)
+const runs = (stage: MeteredStage, run: RunConfig): boolean =>
+  stage !== 'metadata' &&
+  !(stage === 'q_all_gather' && run.parallel.replicateQ) &&
+  !(stage === 'rest_of_layer' && restOfLayer(run).bytes === 0)
 
 const requestsOf = ({ workload }: RunConfig): number =>
   workload.requests.reduce((sum, group) => sum + group.count, 0)
@@ -96,7 +105,7 @@ const cachedTokens = (run: RunConfig): number => {
   return run.workload.requests.reduce((sum, { contextLen, count }) => sum + count * (contextLen + grown), 0)
 }
 
-/** Bytes that one rank moves in one layer's stage (of a step, for metadata), attention and the rest of the layer apart. */
+/** Bytes that one rank moves in one layer's stage (of a step, for metadata), attention apart. */
 export const stageBytes = (stage: MeteredStage, run: RunConfig): number => {
   const { parallel, cache, workload } = run
   const ranks = parallel.dcpSize
@@ -128,6 +137,8 @@ export const stageBytes = (stage: MeteredStage, run: RunConfig): number => {
     case 'merge':
       // The kernel of p2p reads from its peers what an all-to-all would have brought.
       return commOf(run) === 'p2p' ? partial * others : partial
+    case 'rest_of_layer':
+      return restOfLayer(run).bytes
     default:
       return 0
   }
@@ -163,9 +174,12 @@ interface Layer {
   fromModel: boolean
 }
 
-/** Weights are read as fast as the fastest cache, and multiplied as fast as the fastest attention. */
-const fastest = ({ attention }: Rates, of: 'bytesPerS' | 'flopsPerS'): number =>
-  Math.max(...Object.values(attention).map((rates) => rates[of]))
+/** Weights are multiplied as fast as the fastest attention multiplies. */
+const fastestFlops = ({ attention }: Rates): number =>
+  Math.max(...Object.values(attention).map(({ flopsPerS }) => flopsPerS))
+
+const fixedUs = ({ us, usPerRank }: BetweenRates, { parallel }: RunConfig): number =>
+  us + usPerRank * (parallel.dcpSize - 1)
 
 const addStage = (
   layer: Layer,
@@ -175,8 +189,7 @@ const addStage = (
   exchange: Exchange,
 ): void => {
   const bytes = stageBytes(stage, run)
-  const others = run.parallel.dcpSize - 1
-  const fixed = rates.us + rates.usPerRank * others
+  const fixed = fixedUs(rates, run)
   if (!exchanges(stage, run)) {
     layer.parts.launch += fixed
     layer.parts.hbm += (bytes * rates.nsPerByte) / 1e3
@@ -187,6 +200,14 @@ const addStage = (
   layer.parts.transport += us
   layer.commUs += us
   layer.fromModel ||= between?.source === 'model'
+}
+
+/** The weights of the rest of a layer are read in the measured time, or multiplied where that takes longer. */
+const addRest = (layer: Layer, run: RunConfig, rates: StageRates, flopsPerS: number): void => {
+  const bytesPerS = rates.nsPerByte > 0 ? 1e9 / rates.nsPerByte : Number.POSITIVE_INFINITY
+  const [by, us] = overlapped(restOfLayer(run), bytesPerS, flopsPerS)
+  layer.parts[by] += us
+  layer.parts.launch += fixedUs(rates, run)
 }
 
 const timeBetween = (
@@ -218,18 +239,12 @@ export const predict = (run: RunConfig, rates: Rates, exchange: Exchange): Predi
   layer.attnUs = attention.us + us
   for (const stage of METERED_STAGES) {
     const known = stages[stage]
-    if (known !== undefined && runs(stage, run)) addStage(layer, stage, run, known, exchange)
+    if (known === undefined || !runs(stage, run)) continue
+    if (stage === 'rest_of_layer') addRest(layer, run, known, fastestFlops(rates) / share)
+    else addStage(layer, stage, run, known, exchange)
   }
-  const rest = restOfLayer(run)
-  if (rest.bytes > 0) {
-    const [by, restUs] = overlapped(
-      rest,
-      fastest(rates, 'bytesPerS') / share,
-      fastest(rates, 'flopsPerS') / share,
-    )
-    layer.parts[by] += restUs
-    layer.parts.launch += stages.kv_append?.us ?? 0
-  }
+  const between = rates.between[commOf(run)]
+  if (between !== undefined) layer.parts.launch += fixedUs(between, run)
   return whole(run, layer, stages.metadata, exchange)
 }
 
@@ -239,7 +254,7 @@ const whole = (
   metadata: StageRates | undefined,
   exchange: Exchange,
 ): Prediction => {
-  const perStep = metadata === undefined ? 0 : metadata.us + metadata.usPerRank * (run.parallel.dcpSize - 1)
+  const perStep = metadata === undefined ? 0 : fixedUs(metadata, run)
   const cells = metadata === undefined ? 0 : (stageBytes('metadata', run) * metadata.nsPerByte) / 1e3
   const ms = (us: number): number => (us * run.model.layers) / 1e3
   const partsMs = {

@@ -39,11 +39,14 @@ const stage = (us: number, nsPerByte = 0, usPerRank = 0): StageRates => ({ us, u
 
 const METADATA = stage(35, 0.2)
 
+/** Weights at 4.5 TB/s. */
+const REST = stage(3, 1 / 4500)
+
 /** About an H200: 4.3 TB/s, 600 TFLOP/s, fixed times of a few microseconds. */
 export const RATES: Rates = {
   attention: { bf16: { us: 12, bytesPerS: 4.3e12, flopsPerS: 6e14 } },
   stages: {
-    none: { metadata: METADATA, kv_append: stage(2) },
+    none: { metadata: METADATA, kv_append: stage(2), rest_of_layer: REST },
     ag_rs: {
       metadata: METADATA,
       q_all_gather: stage(3, 0.001, 1),
@@ -52,6 +55,7 @@ export const RATES: Rates = {
       lse_all_gather: stage(3, 0.001, 1),
       lse_correct: stage(3, 0.0005),
       out_reduce_scatter: stage(4, 0.001, 1),
+      rest_of_layer: REST,
     },
     a2a: {
       metadata: METADATA,
@@ -60,7 +64,13 @@ export const RATES: Rates = {
       neutralize: stage(2),
       out_all_to_all: stage(3, 0.001, 1),
       merge: stage(3, 0.0005),
+      rest_of_layer: REST,
     },
+  },
+  between: {
+    none: { us: 6, usPerRank: 0 },
+    ag_rs: { us: 12, usPerRank: 0.5 },
+    a2a: { us: 11, usPerRank: 0.4 },
   },
   shared: false,
 }
