@@ -24,6 +24,8 @@ if (!skipped)
     if (reason !== undefined) process.stderr.write(`${SUITE.toUpperCase()} ARE SKIPPED: ${reason}\n`)
 
 const PAIR: Placing = { gpus: [0, 1] }
+/** The second rank stays in a kernel, and the first one waits for it in another. */
+const HANGS: Placing = { env: { DCPSCOPE_TEST_FAULT: 'decode_attn:1:3:hang' } }
 
 describe.skipIf(noPeers !== undefined)('ranks with a GPU each that read each other by p2p', () => {
   for (const over of [
@@ -38,6 +40,9 @@ describe.skipIf(noPeers !== undefined)('ranks with a GPU each that read each oth
 
   for (const signal of ['SIGKILL', 'SIGSTOP'] as const)
     it(`lose one and end (${signal})`, () => expectLost(onGpus({ ...LONG, graph: true }), signal, PAIR))
+
+  it('lose one in the middle of a step and end', () =>
+    expectLost(onGpus(LONG), 'SIGKILL', { ...PAIR, ...HANGS }))
 
   it.each([false, true])('run from the command line (graph: %s)', (graph) => expectRun('p2p', graph))
 })
@@ -64,6 +69,11 @@ describe.skipIf(noNccl !== undefined)('ranks with a GPU each that exchange by NC
       for (const signal of ['SIGKILL', 'SIGSTOP'] as const)
         it(`lose one and end (${comm}, ${signal}, ${graph ? 'graph' : 'eager'})`, () =>
           expectLost(onGpus({ ...LONG, comm, graph }), signal, PAIR))
+
+  // Else a rank is mostly lost between two steps, when nothing on a GPU waits for it.
+  for (const comm of ['ag_rs', 'a2a'] as const)
+    it(`lose one in the middle of a step and end (${comm})`, () =>
+      expectLost(onGpus({ ...LONG, comm }), 'SIGKILL', { ...PAIR, ...HANGS }))
 
   for (const comm of ['ag_rs', 'a2a'] as const) {
     const apart = { ...PAIR, network: true }

@@ -55,7 +55,7 @@ describe.skipIf(skipped)(SUITE, () => {
     process.stdout.write(`${said.join(' | ')}\n`)
     expect(said).toHaveLength(2)
     const absent =
-      /^ERR_ABSENT: rank 1 did not come to merge of layer 0, step 3 within 5 s; it is in decode_attn/
+      /^ERR_ABSENT: rank 1 did not come to merge of layer 0, step 3 within \d+ s; it is in decode_attn/
     const still = /^ERR_ENGINE: the GPU of rank 1 stands still in decode_attn of layer 0, step 3$/
     expect(said.some((one) => absent.test(one) || still.test(one))).toBe(true)
     for (const one of said) expect(one).toMatch(/^ERR_(ABSENT: rank 1|ENGINE: the GPU of rank 1|ABANDONED)/)

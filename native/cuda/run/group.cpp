@@ -51,7 +51,10 @@ CudaGroup::~CudaGroup() {
   static_cast<void>(cudaSetDevice(gpu_));
   // What waits for other ranks does not end by itself.
   if (meets() && cudaStreamQuery(queue_->stream) == cudaErrorNotReady) part();
-  if (!broken_) static_cast<void>(cudaDeviceSynchronize());
+  if (!broken_)
+    static_cast<void>(cudaDeviceSynchronize());
+  else if (!endsSoon())
+    leaveMemoryToProcess();
 }
 
 void CudaGroup::onGpu(const std::function<void()>& f) {

@@ -103,6 +103,8 @@ class CudaGroup final : public Group {
   void part();
   /** The same, and keeps what a traced step did until then, where the device comes to its end. */
   void breakOff(Doing doing);
+  /** Whether the device comes to the end of its work once nothing waits for other ranks. */
+  bool endsSoon();
 
   void copyMerged(int layer, int rank, int token, unsigned char* to);
   void writeFrame();

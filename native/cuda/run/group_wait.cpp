@@ -203,13 +203,17 @@ void CudaGroup::part() {
 void CudaGroup::breakOff(Doing doing) {
   const std::optional<size_t> at = buffers_.announced();
   part();
+  if (endsSoon() && doing == Doing::tracedStep && at) recordEnded(*at);
+}
+
+bool CudaGroup::endsSoon() {
   const Steady::time_point begun = Steady::now();
-  cudaError_t result = cudaErrorNotReady;
+  cudaError_t result = cudaStreamQuery(queue_->stream);
   while (result == cudaErrorNotReady && Steady::now() - begun < kLetGo) {
     std::this_thread::sleep_for(kSleep);
     result = cudaStreamQuery(queue_->stream);
   }
-  if (doing == Doing::tracedStep && at && result == cudaSuccess) recordEnded(*at);
+  return result == cudaSuccess;
 }
 
 }  // namespace dcpscope::cuda

@@ -2,6 +2,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <cstring>
 #include <string>
 
@@ -10,6 +11,8 @@
 
 namespace dcpscope::cuda {
 namespace {
+
+std::atomic<bool> leftToProcess{false};
 
 void checkAllocation(cudaError_t result, const char* refused, int64_t bytes, const char* what) {
   if (result == cudaErrorMemoryAllocation) {
@@ -22,6 +25,8 @@ void checkAllocation(cudaError_t result, const char* refused, int64_t bytes, con
 
 }  // namespace
 
+void leaveMemoryToProcess() { leftToProcess = true; }
+
 // The first constructor makes an object whose destructor frees what is there when the second one throws.
 DeviceMemory::DeviceMemory(int64_t bytes, const char* what) : DeviceMemory() {
   bytes_ = bytes;
@@ -32,7 +37,9 @@ DeviceMemory::DeviceMemory(int64_t bytes, const char* what) : DeviceMemory() {
 }
 
 // After a fault nothing can be freed, and the process ends soon.
-DeviceMemory::~DeviceMemory() { static_cast<void>(cudaFree(data_)); }
+DeviceMemory::~DeviceMemory() {
+  if (!leftToProcess) static_cast<void>(cudaFree(data_));
+}
 
 PinnedMemory::PinnedMemory(int64_t bytes, const char* what) : PinnedMemory() {
   bytes_ = bytes;
@@ -44,6 +51,8 @@ PinnedMemory::PinnedMemory(int64_t bytes, const char* what) : PinnedMemory() {
   std::memset(data_, 0, size);
 }
 
-PinnedMemory::~PinnedMemory() { static_cast<void>(cudaFreeHost(data_)); }
+PinnedMemory::~PinnedMemory() {
+  if (!leftToProcess) static_cast<void>(cudaFreeHost(data_));
+}
 
 }  // namespace dcpscope::cuda

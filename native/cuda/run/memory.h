@@ -4,6 +4,12 @@
 /** Memory of the GPU and memory of the host that the GPU reaches; freed with the object. */
 namespace dcpscope::cuda {
 
+/**
+ * From now on nothing is freed, since that waits for the device, which does not come to the end of its work:
+ * the memory goes with the process, which is of no further use.
+ */
+void leaveMemoryToProcess();
+
 /** Zeroed memory of the current device. */
 class DeviceMemory {
  public:
