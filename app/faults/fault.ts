@@ -58,6 +58,8 @@ export interface Injection {
   readonly issues: (config: RunConfig, entry: FaultEntry, path: string) => ConfigIssue[]
   /** Of an entry without issues. */
   readonly engine: (config: RunConfig, entry: FaultEntry) => EngineParams
+  /** Why a GPU cannot have it, as a clause; undefined where it can. */
+  readonly cpuOnly: (config: RunConfig) => string | undefined
 }
 
 /** A known failure. */
@@ -76,11 +78,12 @@ interface InjectionSpec<S extends z.ZodType> {
   readonly params: S
   readonly needs?: readonly Need<z.output<S>>[]
   readonly engine: (params: z.output<S>, config: RunConfig) => EngineParams
+  readonly cpuOnly?: (config: RunConfig) => string | undefined
 }
 
 /** An injection whose parameters are those of `params`; `{}` stands for those that are not given. */
 export const injection = <S extends z.ZodType>(spec: InjectionSpec<S>): Injection => {
-  const { point, scope = 'layer', params, needs = [], engine } = spec
+  const { point, scope = 'layer', params, needs = [], engine, cpuOnly = () => undefined } = spec
   const issues: Injection['issues'] = (config, entry, path) => {
     const parsed = params.safeParse(entry.params ?? {}, { error: ruleText })
     if (!parsed.success)
@@ -101,6 +104,7 @@ export const injection = <S extends z.ZodType>(spec: InjectionSpec<S>): Injectio
     params,
     issues,
     engine: (config, entry) => engine(params.parse(entry.params ?? {}), config),
+    cpuOnly,
   }
 }
 

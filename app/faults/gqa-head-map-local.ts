@@ -19,5 +19,6 @@ export const gqaHeadMapLocal: Fault = {
       },
     ],
     engine: () => PLAIN,
+    cpuOnly: () => 'KV heads are attended to there alone',
   }),
 }

@@ -21,5 +21,9 @@ export const headOrderPermuted: Fault = {
       },
     ],
     engine: ({ shift }) => ({ variant: 0, amount: shift }),
+    cpuOnly: ({ engine, parallel }) =>
+      engine.ranks === 'processes' && parallel.comm !== 'p2p'
+        ? 'NCCL deals out the heads of ranks in processes in their order, unless parallel.comm is p2p'
+        : undefined,
   }),
 }

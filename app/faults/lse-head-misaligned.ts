@@ -19,5 +19,6 @@ export const lseHeadMisaligned: Fault = {
       },
     ],
     engine: () => PLAIN,
+    cpuOnly: () => 'heads are padded there alone',
   }),
 }

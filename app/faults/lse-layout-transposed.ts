@@ -24,5 +24,6 @@ export const lseLayoutTransposed: Fault = {
       },
     ],
     engine: () => PLAIN,
+    cpuOnly: () => 'the lse has layouts there alone',
   }),
 }

@@ -11,5 +11,6 @@ export const splitCounterUndersized: Fault = {
     params: NO_PARAMS,
     needs: [SEVERAL_RANKS],
     engine: () => PLAIN,
+    cpuOnly: () => 'kernels for GPUs keep no counters by heads',
   }),
 }

@@ -234,7 +234,7 @@ const engine = z.strictObject({
   graphBatch: field(
     z.boolean().default(false),
     'Graph batch',
-    'Pads the batch to that of a captured graph, as a replay does; the CPU only. Rows of padding are as long as the back-end has them.',
+    'Pads the batch to that of a captured graph, as a replay does, which a GPU then is. Rows of padding are as long as the back-end has them.',
   ),
   rowStats: field(
     z.boolean().default(true),

@@ -1,5 +1,6 @@
 import { profileNamed } from '../backends/index.ts'
 import { type EngineFault, engineFaults } from '../faults/engine.ts'
+import { faultNamed } from '../faults/index.ts'
 import type { RunConfig } from './config.ts'
 import type { ConfigIssue } from './parse.ts'
 import { restOfLayer } from './rest-of-layer.ts'
@@ -157,8 +158,14 @@ export const cpuOnly = (config: RunConfig): readonly ConfigIssue[] => {
   const only = (is: boolean, path: string, what: string): void =>
     refuse(is, path, `${what} on the CPU only; set engine.device to cpu or auto`)
   refuse(cache.kvDtype === 'fp32', 'cache.kvDtype', 'fp32 is not supported on a GPU; use bf16')
-  refuse(engine.graphBatch, 'engine.graphBatch', 'is for the CPU only; use engine.graph')
-  refuse(faults.length > 0, 'engine.device', 'faults are injected on the CPU only; use cpu or auto')
+  faults.forEach(({ fault }, i) => {
+    const why = faultNamed(fault).injection?.cpuOnly(config)
+    refuse(
+      why !== undefined,
+      `faults[${i}].fault`,
+      `${fault} is injected on the CPU only, as ${why}; set engine.device to cpu or auto`,
+    )
+  })
   only(model.kvHeads !== undefined, 'model.kvHeads', 'KV heads are attended to')
   only(keepsLseInBf16(config), 'engine.lseType', 'the lse is kept in bf16')
   // With one query token a request [B,H,q] is [T,H].
@@ -206,7 +213,7 @@ export const engineConfig = (config: RunConfig, device: Device = deviceOf(config
     allEmpty: engine.allEmpty,
     processes: engine.ranks === 'processes',
     device,
-    graph: engine.graph,
+    graph: engine.graph || (engine.graphBatch && device === 'cuda'),
     padRequests: padRequests(config),
     padLength: profileNamed(config.serving.backend).semantics.padRowLength ?? 0,
     restOfLayerBytes: rest.bytes,

@@ -92,7 +92,6 @@ void validateWork(const Config& c) {
   rule(c.restOfLayerFlops == 0 || c.restOfLayerBytes > 0, "restOfLayerFlops", "needs restOfLayerBytes");
   rule(!c.graph || c.cuda, "graph", "needs the device cuda");
   range(c.padRequests, 0, static_cast<int64_t>(c.contextLens.size()) - 1, "padRequests");
-  rule(c.padRequests == 0 || !c.cuda, "padRequests", "needs the device cpu");
   range(c.padLength, 0, 1, "padLength");
   range(c.restOfLayerFlops, 0, int64_t{1} << 50, "restOfLayerFlops");
   range(c.checkRows, kCheckAll, 1 << 20, "checkRows");
@@ -103,9 +102,12 @@ void validateWork(const Config& c) {
 }
 
 void validateFaults(const Config& c) {
-  rule(c.faults.empty() || !c.cuda, "faults", "are injected on the CPU only");
   range(static_cast<int64_t>(c.faults.size()), 0, 64, "faults");
   for (const Fault& fault : c.faults) {
+    rule(!c.cuda || isOfGpus(fault.kind), "faults",
+         std::string(name(fault.kind)) + " is injected on the CPU only");
+    rule(fault.kind != FaultKind::headOrderPermuted || !c.cuda || !c.processes || c.comm == Comm::p2p,
+         "faults", "head-order-permuted of ranks with GPUs of their own needs comm p2p");
     rule(fault.ranks != 0, "faults", "must name a rank");
     rule(c.ranks == 64 || fault.ranks >> c.ranks == 0, "faults",
          "must name ranks below ranks (" + std::to_string(c.ranks) + ")");

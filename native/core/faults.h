@@ -55,6 +55,21 @@ constexpr int otherRowBytes(int rowBytes) { return rowBytes == 576 ? 656 : 576; 
 
 /** By its identifier, `lse-base-mismatch`; none for one that the engine cannot inject. */
 std::optional<FaultKind> faultKind(std::string_view name);
+std::string_view name(FaultKind kind);
+
+/** Whether the engine for GPUs injects it: not what depends on the insides of the CPU's attention. */
+constexpr bool isOfGpus(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::gqaHeadMapLocal:
+    case FaultKind::lseHeadMisaligned:
+    case FaultKind::lseLayoutTransposed:
+    case FaultKind::lseLowPrecision:
+    case FaultKind::splitCounterUndersized:
+      return false;
+    default:
+      return true;
+  }
+}
 
 struct Fault {
   FaultKind kind = FaultKind::coverageGap;
@@ -85,6 +100,13 @@ class Faults {
   const Fault* at(FaultKind kind, int rank, int layer, int step) const {
     return (kinds_ >> static_cast<int>(kind) & 1) == 0 ? nullptr : find(kind, rank, layer, step);
   }
+
+  bool none() const { return faults_.empty(); }
+  /**
+   * Bit i: fault i acts in the step, of those that change which kernels a GPU runs, or with what arguments.
+   * Others act on the metadata that kernels are handed, which lie in buffers.
+   */
+  uint64_t launchedIn(int step) const;
 
  private:
   const Fault* find(FaultKind kind, int rank, int layer, int step) const;

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "core/bf16.h"
-#include "cpu/stale.h"
+#include "core/stale.h"
 
 namespace dcpscope {
 namespace {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "core/fault_rules.h"
 #include "core/layout.h"
 #include "core/lse.h"
 
@@ -65,7 +66,8 @@ Rank::Bytes Rank::bytes(const Config& c, const Shape& s, const AttentionPlan& pl
   bytes.partials = bytes.peers.out + bytes.peers.wire + sliceBytes(c, s) + bytes.peers.lse +
                    lseValues(c, s) * 4 + KernelOutput::bytes(c, s) + plan.splitRows(s) * (s.valueDim + 2) * 4;
   bytes.merged = bytes.peers.merged;
-  bytes.tables = Metadata::bytes(c, s) + s.tokens * 4 + static_cast<int64_t>(s.tokens) * c.topk * 8;
+  bytes.tables =
+      Metadata::bytes(c, s) + s.tokens * 4 + static_cast<int64_t>(s.tokens) * (c.heads * 4 + c.topk * 8);
   return bytes;
 }
 
@@ -89,6 +91,7 @@ Rank::Rank(Shared& shared, int rank, int team)
       kernel_(config_, shape_),
       metadata_(shared.state, rank),
       visible_(shape_.tokens),
+      bounds_(static_cast<int64_t>(shape_.tokens) * config_.heads),
       local_(static_cast<int64_t>(shape_.tokens) * config_.topk),
       chosen_(static_cast<int64_t>(shape_.tokens) * config_.topk),
       splitAcc_(shared.plan.splitRows(shape_) * shape_.valueDim),
@@ -155,20 +158,9 @@ void Rank::run(ThreadScratch& scratch) {
   report.ended = shared_.clock.now();
 }
 
-lse::MergeRule Rank::mergeRule(int layer) const {
-  lse::MergeRule rule{
-      config_.base2 != (fault(FaultKind::lseBaseMismatch, layer) != nullptr),
-      config_.allEmpty == AllEmpty::nan || fault(FaultKind::mergedEmptyNan, layer) != nullptr};
-  if (const Fault* dropped = fault(FaultKind::lseDropped, layer))
-    rule.same = dropped->variant == kDroppedSum ? 1.0F : 1.0F / static_cast<float>(config_.ranks);
-  return rule;
-}
+lse::MergeRule Rank::mergeRule(int layer) const { return dcpscope::mergeRule(shared_.state, rank_, layer); }
 
-int Rank::firstHead(int layer) const {
-  const Fault* permuted = fault(FaultKind::headOrderPermuted, layer);
-  const int64_t place = rank_ + (permuted == nullptr ? 0 : permuted->amount);
-  return static_cast<int>(place % config_.ranks) * shape_.headsPerRank;
-}
+int Rank::firstHead(int layer) const { return headsOf(shared_.state, rank_, layer) * shape_.headsPerRank; }
 
 void Rank::keepOwn(int layer) {
   const int n = shape_.headsPerRank * shape_.valueDim;
@@ -206,8 +198,11 @@ void Rank::help(ThreadScratch& scratch) {
 
 void Rank::refresh() {
   const int64_t begun = begin(-1, Stage::metadata);
-  const int64_t bytes = metadata_.refresh();
-  std::copy_n(metadata_.bounded().data(), shape_.tokens, visible_.data());
+  const int64_t bytes = metadata_.refresh().bytes;
+  const Block<int32_t>& bounded = metadata_.bounded();
+  std::copy_n(bounded.data(), shape_.tokens, visible_.data());
+  for (int64_t t = 0; t < shape_.tokens; ++t)
+    std::fill_n(&bounds_[t * config_.heads], config_.heads, bounded[t]);
   span(-1, Stage::metadata, begun, {bytes, 0});
 }
 
@@ -231,13 +226,10 @@ void Rank::gatherQueries(int layer) {
 void Rank::neutralize(int layer) {
   const int64_t begun = begin(layer, Stage::neutralize);
   kernel_.bring();
-  const Fault* gap = fault(FaultKind::coverageGap);
-  const bool all = gap != nullptr && gap->variant == kGapOfRank;
-  const int end = fault(FaultKind::padRowGarbage, layer) == nullptr ? shape_.tokens : shape_.batchTokens;
-  const bool keeps = fault(FaultKind::emptyRowNotNeutralised, layer) != nullptr;
-  for (int t = 0; t < end && !shared_.cancelled(); ++t) {
+  const NeutralRule rule = neutralRule(shared_.state, rank_, layer);
+  for (int t = 0; t < shape_.tokens && !shared_.cancelled(); ++t) {
     if (config_.rowStats && t < shape_.batchTokens) noteRow(layer, t);
-    if (all || (visible_[t] == 0 && !keeps)) neutralizeRow(t);
+    if (rule.clears(t, visible_[t])) neutralizeRow(t);
   }
   int64_t rows = 0;
   for (int t = 0; t < shape_.tokens; ++t) rows += config_.rowStats || visible_[t] == 0 ? 1 : 0;

@@ -5,9 +5,9 @@
 
 #include "core/block.h"
 #include "core/lse.h"
+#include "core/metadata.h"
 #include "core/rank_trace.h"
 #include "cpu/kernel_output.h"
-#include "cpu/metadata.h"
 #include "cpu/state.h"
 
 namespace dcpscope {
@@ -70,8 +70,6 @@ class Rank {
   void gatherQueries(int layer);
   void append(int layer);
   void localise(int layer);
-  void choose(int request, int64_t at, int64_t local);
-  int32_t lastSlot(int request) const;
   void attend(int layer, ThreadScratch& scratch);
   void attendUnits(int layer, ThreadScratch& scratch);
   /** KV head to which a query head attends. */
@@ -148,6 +146,8 @@ class Rank {
   Metadata metadata_;
   /** Local keys that each query token sees in the layer at hand [T]. */
   Block<int32_t> visible_;
+  /** Local keys that each row of the kernel walks over [T][H]. */
+  Block<int32_t> bounds_;
   /** Local index and slot of each chosen key that lies on this rank, -1 for the others, [T][topk]. */
   Block<int32_t> local_;
   Block<int32_t> chosen_;

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/stale.h"
 #include "cpu/rank.h"
-#include "cpu/stale.h"
 
 namespace dcpscope {
 namespace {
@@ -60,7 +60,7 @@ void Rank::attendUnit(int layer, int64_t unit, ThreadScratch& scratch) {
   AttentionTask task{};
   task.q = queries_ + row * shape_.keyDim * shape_.valueBytes;
   task.rows = count;
-  task.bounds = metadata_.bounds(row);
+  task.bounds = &bounds_[row];
   task.pool = pool(layer) + kvHeadOf(layer, firstRow % config_.heads) * shape_.partBytes();
   task.valueAt = config_.kvHeads * shape_.partBytes();
   task.rowBytes = fault(FaultKind::kvLayoutMismatch, layer) == nullptr ? shape_.cacheRowBytes

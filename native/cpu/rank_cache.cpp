@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/fault_rules.h"
 #include "core/layout.h"
 #include "cpu/rank.h"
 
@@ -48,45 +49,23 @@ void Rank::append(int layer) {
 void Rank::localise(int layer) {
   const int64_t begun = begin(layer, Stage::metadata);
   const int32_t* ids = shared_.inputs.topk(layer);
-  const bool asTheyCome = fault(FaultKind::topkNotLocalised, layer) != nullptr;
-  const Fault* sentinel = fault(FaultKind::topkSentinelOwned, layer);
+  const ChoiceRule rule = choiceRule(shared_.state, rank_, layer);
   for (int t = 0; t < shape_.tokens && !shared_.cancelled(); ++t) {
     const int request = t / config_.qLen;
+    const int32_t* pages = metadata_.pages(request);
     visible_[t] = 0;
     for (int64_t j = 0; j < config_.topk; ++j) {
       const int64_t at = static_cast<int64_t>(t) * config_.topk + j;
-      const int64_t id = ids[at];
-      local_[at] = chosen_[at] = -1;
-      if (id < 0) {
-        // What a -1 is by floored division: a token of the last rank, right before its first one.
-        if (sentinel == nullptr || rank_ != config_.ranks - 1) continue;
-        if (sentinel->variant == kSentinelIndexed) chosen_[at] = lastSlot(request);
-      } else if (asTheyCome) {
-        choose(request, at, id);
-      } else if (layout::owner(id, config_.ranks, config_.interleave) == rank_) {
-        choose(request, at, layout::localIndex(id, config_.ranks, config_.interleave));
-      } else {
-        continue;
-      }
-      ++visible_[t];
+      const Choice choice = rule.of(ids[at]);
+      local_[at] = static_cast<int32_t>(std::max(choice.local, Choice::kNone));
+      chosen_[at] = choice.slot(pages, metadata_.columns(request), config_.pageSize);
+      visible_[t] += choice.counts ? 1 : 0;
     }
   }
   span(layer, Stage::metadata, begun, {static_cast<int64_t>(shape_.tokens) * config_.topk * 8, 0});
   keep(layer, "topk", ids);
   keep(layer, "topk_local", local_.data());
   keep(layer, "topk_slots", chosen_.data());
-}
-
-void Rank::choose(int request, int64_t at, int64_t local) {
-  const int32_t page = metadata_.pages(request)[local / config_.pageSize];
-  local_[at] = static_cast<int32_t>(local);
-  chosen_[at] = static_cast<int32_t>(layout::slot(page, local, config_.pageSize));
-}
-
-/** The last place of the last page of a request, where index -1 leads. */
-int32_t Rank::lastSlot(int request) const {
-  const int32_t page = metadata_.pages(request)[std::max<int64_t>(metadata_.columns(request), 1) - 1];
-  return static_cast<int32_t>(layout::slot(page, config_.pageSize - 1, config_.pageSize));
 }
 
 }  // namespace dcpscope

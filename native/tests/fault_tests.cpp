@@ -35,19 +35,43 @@ void faultsActWhereTheySay() {
   EXPECT(last.at(FaultKind::coverageGap, 63, 0, 0) != nullptr);
 }
 
-void gpusRefuseFaults() {
-  Config config;
-  config.contextLens = {8};
-  config.faults = {gap(1, {}, {}, 1)};
-  validate(config);
-  config.cuda = true;
-  std::string said;
+std::string refusal(const Config& config) {
   try {
     validate(config);
   } catch (const EngineError& error) {
-    said = error.what();
+    return error.what();
   }
-  EXPECT(said == "faults: are injected on the CPU only");
+  return "";
+}
+
+void gpusRefuseWhatOnlyTheCpuInjects() {
+  Config config;
+  config.ranks = config.heads = 2;
+  config.contextLens = {8};
+  config.cuda = true;
+  config.faults = {gap(1, {}, {}, 1)};
+  EXPECT(refusal(config).empty());
+  config.faults[0].kind = FaultKind::splitCounterUndersized;
+  EXPECT(refusal(config) == "faults: split-counter-undersized is injected on the CPU only");
+  config.cuda = false;
+  EXPECT(refusal(config).empty());
+  config.cuda = config.processes = true;
+  config.faults[0].kind = FaultKind::headOrderPermuted;
+  EXPECT(refusal(config) == "faults: head-order-permuted of ranks with GPUs of their own needs comm p2p");
+  config.comm = Comm::p2p;
+  EXPECT(refusal(config).empty());
+}
+
+/** Steps of the same set replay the same graph. */
+void faultsSayInWhichStepsOtherKernelsRun() {
+  Fault base = gap(1, {}, {2}, 0);
+  base.kind = FaultKind::lseBaseMismatch;
+  Fault empty = gap(1, {}, {}, 1);
+  empty.variant = kGapOfRank;
+  const Faults faults({gap(1, {}, {}, 1), base, empty});
+  EXPECT(faults.launchedIn(1) == 0b100);
+  EXPECT(faults.launchedIn(2) == 0b110);
+  EXPECT(Faults({}).launchedIn(0) == 0);
 }
 
 }  // namespace
@@ -55,7 +79,8 @@ void gpusRefuseFaults() {
 void faults() {
   namesAreOfKinds();
   faultsActWhereTheySay();
-  gpusRefuseFaults();
+  gpusRefuseWhatOnlyTheCpuInjects();
+  faultsSayInWhichStepsOtherKernelsRun();
 }
 
 }  // namespace dcpscope::tests

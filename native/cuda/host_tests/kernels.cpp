@@ -3,9 +3,11 @@
 #include <random>
 #include <thread>
 
+#include "core/stale.h"
 #include "cuda/attention.h"
 #include "cuda/host_tests/stand_in.h"
 #include "cuda/ops/cache.h"
+#include "cuda/ops/faults.h"
 #include "cuda/ops/inputs.h"
 #include "cuda/ops/metadata.h"
 #include "cuda/ops/neutralize.h"
@@ -124,6 +126,9 @@ using host_tests::kernel;
 
 void makeMetadata(const MetadataTask&, cudaStream_t stream, Stamps stamps) { kernel(stream, stamps); }
 void localize(const LocalizeTask&, cudaStream_t stream, Stamps stamps) { kernel(stream, stamps); }
+void localizeBy(const ChoiceRule&, const int32_t*, const LocalizeTask&, cudaStream_t stream, Stamps stamps) {
+  kernel(stream, stamps);
+}
 void append(const AppendTask&, cudaStream_t stream, Stamps stamps) { kernel(stream, stamps); }
 void fill(const FillTask&, cudaStream_t stream) { kernel(stream, {}); }
 void chooseKeys(const ChooseTask&, cudaStream_t stream) { kernel(stream, {}); }
@@ -131,6 +136,19 @@ void gatherQueries(const void*, void*, int64_t, cudaStream_t stream, Stamps stam
   kernel(stream, stamps);
 }
 void neutralize(const NeutralizeTask&, cudaStream_t stream, Stamps stamps) { kernel(stream, stamps); }
+void fillPartial(const PartialFill& task, cudaStream_t stream) {
+  kernel(stream, {}, [task] {
+    const int64_t values = (task.end - task.first) * task.valueDim;
+    const int64_t at = task.first * task.valueDim * (task.outFp32 ? 4 : 2);
+    fillRow(static_cast<unsigned char*>(task.out) + at, !task.outFp32, task.outValue, values);
+    std::fill(task.lse + task.first, task.lse + task.end, task.lseValue);
+    return true;
+  });
+}
+void ruleBounds(const NeutralRule&, int, const int32_t*, int32_t*, cudaStream_t stream) {
+  kernel(stream, {});
+}
+void misread(const MisreadTask&, cudaStream_t stream) { kernel(stream, {}); }
 void restOfLayer(const RestTask&, cudaStream_t stream, Stamps stamps) { kernel(stream, stamps); }
 int64_t restBufferBytes(int64_t bytes) { return bytes; }
 void countNan(const void*, bool, int, int, NanCount*, cudaStream_t stream) { kernel(stream, {}); }
@@ -171,6 +189,10 @@ void mergeMessages(const TransportShape&, const void*, void*, cudaStream_t strea
 void mergePeers(const TransportShape& shape, int rank, const RankBuffers& out, const RankBuffers&, void*,
                 const PeerFlags* flags, cudaStream_t stream, Stamps stamps) {
   host_tests::reads(shape, rank, out, flags, host_tests::readings().merges, stream, stamps);
+  host_tests::enqueue(stream, [shape] {
+    host_tests::readings().otherBase += shape.base2 ? 1 : 0;
+    host_tests::readings().alike += shape.same > 0 ? 1 : 0;
+  });
 }
 void gatherHeads(const TransportShape& shape, int, int rank, const RankBuffers& queries, void*,
                  const PeerFlags* flags, cudaStream_t stream, Stamps stamps) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "cuda/host_tests/fault_tests.h"
 #include "cuda/host_tests/stand_in.h"
 #include "cuda/run/group.h"
 #include "run/run.h"
@@ -384,6 +385,7 @@ void whatIsDoneIsKept() {
 
 int main() {
   using namespace dcpscope::cuda::host_tests;
+  faultsActOnGpus();
   ranksThatReadEachOtherFindWhatIsForThem();
 #ifdef DCPSCOPE_TEST_NCCL
   collectivesOfNcclAreThoseOfTheStages();

@@ -206,6 +206,15 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
   enqueue(stream, [=] { std::memcpy(to, from, bytes); });
   return health();
 }
+cudaError_t cudaMemcpy2DAsync(void* to, size_t toPitch, const void* from, size_t fromPitch, size_t bytes,
+                              size_t rows, cudaMemcpyKind, cudaStream_t stream) {
+  enqueue(stream, [=] {
+    for (size_t row = 0; row < rows; ++row)
+      std::memcpy(static_cast<char*>(to) + row * toPitch, static_cast<const char*>(from) + row * fromPitch,
+                  bytes);
+  });
+  return health();
+}
 
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* memory) {
   const std::lock_guard lock(everything().mutex);

@@ -31,6 +31,9 @@ struct Readings {
   std::atomic<uint64_t> gathers{0};
   /** Data of another layer or step than the reader's. */
   std::atomic<uint64_t> wrong{0};
+  /** Merges right from the partials that took their lse in base 2, and that weighted all alike. */
+  std::atomic<uint64_t> otherBase{0};
+  std::atomic<uint64_t> alike{0};
 };
 Readings& readings();
 

@@ -37,19 +37,24 @@ __device__ inline int32_t slotOf(const Ownership& own, uint32_t position, const 
   return pages[column] * own.pageSize + static_cast<int32_t>(local - column * pageSize);
 }
 
-/** One block a query token. */
-__global__ void __launch_bounds__(kThreads) localizeKernel(LocalizeTask task, Stamps stamps) {
-  const BlockStamp stamp(stamps);
+/** What an id leads to, and whether it counts as a key. */
+struct Found {
+  int32_t slot;
+  bool counts;
+};
+
+/** One block a query token; `find` is given an id and the page ids of the request. */
+template <class Find>
+__device__ inline void localizeToken(const LocalizeTask& task, Find&& find) {
   __shared__ int owned[kWarps];
   const int token = static_cast<int>(blockIdx.x);
   const int32_t* pages = task.pageTable + task.tableBegin[token / task.qLen];
   const int64_t at = static_cast<int64_t>(token) * task.topk;
   int count = 0;
   for (int j = static_cast<int>(threadIdx.x); j < task.topk; j += kThreads) {
-    const int32_t id = task.ids[at + j];
-    const int32_t slot = id < 0 ? -1 : slotOf(task.own, static_cast<uint32_t>(id), pages);
-    task.slots[at + j] = slot;
-    count += slot >= 0 ? 1 : 0;
+    const Found found = find(task.ids[at + j], pages);
+    task.slots[at + j] = found.slot;
+    count += found.counts ? 1 : 0;
   }
   count = __reduce_add_sync(0xffffffffU, count);
   if (threadIdx.x % kWarp == 0) owned[threadIdx.x / kWarp] = count;
@@ -59,6 +64,25 @@ __global__ void __launch_bounds__(kThreads) localizeKernel(LocalizeTask task, St
     for (const int part : owned) total += part;
     task.bounds[token] = total;
   }
+}
+
+__global__ void __launch_bounds__(kThreads) localizeKernel(LocalizeTask task, Stamps stamps) {
+  const BlockStamp stamp(stamps);
+  localizeToken(task, [&](int32_t id, const int32_t* pages) {
+    const int32_t slot = id < 0 ? -1 : slotOf(task.own, static_cast<uint32_t>(id), pages);
+    return Found{slot, slot >= 0};
+  });
+  stamp.end();
+}
+
+__global__ void __launch_bounds__(kThreads)
+    localizeByKernel(ChoiceRule rule, const int32_t* columns, LocalizeTask task, Stamps stamps) {
+  const BlockStamp stamp(stamps);
+  const int32_t own = columns[static_cast<int>(blockIdx.x) / task.qLen];
+  localizeToken(task, [&](int32_t id, const int32_t* pages) {
+    const Choice choice = rule.of(id);
+    return Found{choice.slot(pages, own, task.own.pageSize), choice.counts};
+  });
   stamp.end();
 }
 
@@ -72,6 +96,13 @@ void chooseKeys(const ChooseTask& task, cudaStream_t stream) {
 void localize(const LocalizeTask& task, cudaStream_t stream, Stamps stamps) {
   localizeKernel<<<blocksFor(static_cast<int64_t>(task.requests) * task.qLen, 1), kThreads, 0, stream>>>(
       task, stamps);
+  launched("localize");
+}
+
+void localizeBy(const ChoiceRule& rule, const int32_t* columns, const LocalizeTask& task, cudaStream_t stream,
+                Stamps stamps) {
+  localizeByKernel<<<blocksFor(static_cast<int64_t>(task.requests) * task.qLen, 1), kThreads, 0, stream>>>(
+      rule, columns, task, stamps);
   launched("localize");
 }
 

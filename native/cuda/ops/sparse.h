@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "core/fault_rules.h"
 #include "cuda/ops/cache.h"
 
 /** Keys of sparse attention: what an indexer would choose, and what a rank makes of it. T = requests * qLen.
@@ -42,5 +43,9 @@ struct LocalizeTask {
 };
 
 void localize(const LocalizeTask& task, cudaStream_t stream, Stamps stamps);
+
+/** The same by the rule of a fault, with how many columns the page table of each request has [requests]. */
+void localizeBy(const ChoiceRule& rule, const int32_t* columns, const LocalizeTask& task, cudaStream_t stream,
+                Stamps stamps);
 
 }  // namespace dcpscope::cuda

@@ -33,6 +33,8 @@ struct TransportShape {
   bool multipliesZeros = false;
   /** Weights of a row that is empty on all ranks are NaN; else 0. */
   bool emptyNan = false;
+  /** Weight of every partial whatever its lse, by kernels of their own; 0: by its lse. */
+  float same = 0;
 };
 
 /** ag_rs: every rank's lse [T][H] into `lses` [c][T][H]. */

@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(kThreads)
   stamp.end();
 }
 
-template <bool WireFp32, bool OutFp32>
+template <bool WireFp32, bool OutFp32, bool Alike>
 __global__ void __launch_bounds__(kThreads)
     mergeKernel(TransportShape shape, Message message, const uint8_t* received, void* merged, Stamps stamps) {
   const BlockStamp stamp(stamps);
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(kThreads)
     const auto rowOf = [&](int r) {
       return received + r * message.bytes + row * shape.valueDim * (WireFp32 ? 4 : 2);
     };
-    mergeRow<WireFp32, OutFp32, kRowsInFlight>(shape, weightsOf(shape, lseOf), rowOf, merged, row);
+    mergeRow<WireFp32, OutFp32, kRowsInFlight>(shape, weightsOf<Alike>(shape, lseOf), rowOf, merged, row);
   }
   stamp.end();
 }
@@ -139,9 +139,10 @@ void mergeMessages(const TransportShape& shape, const void* received, void* merg
                    Stamps stamps) {
   requireTransport(shape);
   const Message message(shape);
-  choose(shape.wireFp32, shape.outFp32, [&](auto wireFp32, auto outFp32) {
-    mergeKernel<wireFp32.value, outFp32.value><<<blocksFor(message.rows, kWarps), kThreads, 0, stream>>>(
-        shape, message, static_cast<const uint8_t*>(received), merged, stamps);
+  choose(shape.wireFp32, shape.outFp32, shape.same > 0, [&](auto wireFp32, auto outFp32, auto alike) {
+    mergeKernel<wireFp32.value, outFp32.value, alike.value>
+        <<<blocksFor(message.rows, kWarps), kThreads, 0, stream>>>(
+            shape, message, static_cast<const uint8_t*>(received), merged, stamps);
   });
   launched("merge");
 }

@@ -26,13 +26,13 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 /** One warp a row. Its values were asked for before the weight is known, so that both wait together. */
-template <bool OutFp32, bool WireFp32>
+template <bool OutFp32, bool WireFp32, bool Alike>
 __device__ inline void correctRow(const TransportShape& shape, int rank, const HeldRow<OutFp32>& held,
                                   const float* lses, void* wire, int row) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int count = shape.valueDim / kEight;
   const int64_t rows = static_cast<int64_t>(shape.tokens) * shape.heads;
-  const float weight = weightsOf(shape, [&](int r) { return lses[r * rows + row]; }).of(rank);
+  const float weight = weightsOf<Alike>(shape, [&](int r) { return lses[r * rows + row]; }).of(rank);
   const bool drops = weight == 0.0F && !shape.multipliesZeros;
   const int headsPerRank = shape.heads / shape.ranks;
   const auto [token, head] = divided(row, shape.heads);
@@ -49,13 +49,13 @@ __device__ inline void correctRow(const TransportShape& shape, int rank, const H
   }
 }
 
-template <bool OutFp32, bool WireFp32>
+template <bool OutFp32, bool WireFp32, bool Alike>
 __global__ void __launch_bounds__(kThreads, kRowBlocks<OutFp32>)
     correctKernel(TransportShape shape, int rank, const void* out, const float* lses, void* wire,
                   Stamps stamps) {
   const BlockStamp stamp(stamps);
   eachRow<OutFp32, kWarps>(shape, out, [&](int row, const auto& held) {
-    correctRow<OutFp32, WireFp32>(shape, rank, held, lses, wire, row);
+    correctRow<OutFp32, WireFp32, Alike>(shape, rank, held, lses, wire, row);
   });
   stamp.end();
 }
@@ -142,8 +142,8 @@ void correct(const TransportShape& shape, int rank, const void* out, const float
              cudaStream_t stream, Stamps stamps) {
   requireTransport(shape);
   const int64_t rows = static_cast<int64_t>(shape.tokens) * shape.heads;
-  choose(shape.outFp32, shape.wireFp32, [&](auto outFp32, auto wireFp32) {
-    correctKernel<outFp32.value, wireFp32.value>
+  choose(shape.outFp32, shape.wireFp32, shape.same > 0, [&](auto outFp32, auto wireFp32, auto alike) {
+    correctKernel<outFp32.value, wireFp32.value, alike.value>
         <<<blocksFor(rows, kWarps), kThreads, 0, stream>>>(shape, rank, out, lses, wire, stamps);
   });
   launched("lse_correct");

@@ -16,7 +16,7 @@ constexpr int kRowsInFlight = 8;
 constexpr int kWordsPerThread = 4;
 static_assert(kMaxRanks <= kThreads);
 
-template <bool Fp32, bool Waits>
+template <bool Fp32, bool Waits, bool Alike>
 __global__ void __launch_bounds__(kThreads)
     mergePeersKernel(TransportShape shape, int rank, const __grid_constant__ RankBuffers out,
                      const __grid_constant__ RankBuffers lse, void* merged,
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(kThreads)
     const auto rowOf = [&](int r) {
       return static_cast<const unsigned char*>(out.at[r]) + from * shape.valueDim * (Fp32 ? 4 : 2);
     };
-    mergeRow<Fp32, Fp32, kRowsInFlight>(shape, weightsOf(shape, lseOf), rowOf, merged, row);
+    mergeRow<Fp32, Fp32, kRowsInFlight>(shape, weightsOf<Alike>(shape, lseOf), rowOf, merged, row);
   }
   // What gave up has no end.
   if (all) stamp.end();
@@ -91,8 +91,8 @@ void mergePeers(const TransportShape& shape, int rank, const RankBuffers& out, c
                 void* merged, const PeerFlags* flags, cudaStream_t stream, Stamps stamps) {
   requireTransport(shape);
   const int blocks = blocksFor(int64_t{shape.tokens} * (shape.heads / shape.ranks), kWarps);
-  choose(shape.outFp32, flags != nullptr, [&](auto fp32, auto waits) {
-    mergePeersKernel<fp32.value, waits.value><<<blocks, kThreads, 0, stream>>>(
+  choose(shape.outFp32, flags != nullptr, shape.same > 0, [&](auto fp32, auto waits, auto alike) {
+    mergePeersKernel<fp32.value, waits.value, alike.value><<<blocks, kThreads, 0, stream>>>(
         shape, rank, out, lse, merged, waits.value ? *flags : PeerFlags{}, stamps);
   });
   launched("merge");

@@ -44,13 +44,18 @@ __device__ inline RankWeights weightsFrom(float low, float high, bool base2, boo
   return {lowPart / total, highPart / total};
 }
 
-/** The same for `lseOf(rank)`, which a lane calls for its ranks. */
-template <class LseOf>
+/** The same for `lseOf(rank)`, which a lane calls for its ranks; all of them `shape.same` where they are
+ * `Alike`. */
+template <bool Alike, class LseOf>
 __device__ inline RankWeights weightsOf(const TransportShape& shape, LseOf&& lseOf) {
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const float low = lane < shape.ranks ? effectiveLse(lseOf(lane)) : -INFINITY;
-  const float high = lane + kWarp < shape.ranks ? effectiveLse(lseOf(lane + kWarp)) : -INFINITY;
-  return weightsFrom(low, high, shape.base2, shape.emptyNan);
+  if constexpr (Alike) {
+    return {shape.same, shape.same};
+  } else {
+    const int lane = static_cast<int>(threadIdx.x) % kWarp;
+    const float low = lane < shape.ranks ? effectiveLse(lseOf(lane)) : -INFINITY;
+    const float high = lane + kWarp < shape.ranks ? effectiveLse(lseOf(lane + kWarp)) : -INFINITY;
+    return weightsFrom(low, high, shape.base2, shape.emptyNan);
+  }
 }
 
 }  // namespace dcpscope::cuda

@@ -37,7 +37,7 @@ Buffers::Buffers(const RunState& state, const Sizes& sizes, int64_t workspace)
       nanCounts_(static_cast<int64_t>(layers_) * ranks_ * z_.tokens * static_cast<int64_t>(sizeof(NanCount)),
                  "workspace"),
       frame_(z_.frame.bytes, "page_tables"),
-      tableBegin_((z_.requests + 1) * int64_t{8}, "page_tables"),
+      tableBegin_(z_.tableBegin, "page_tables"),
       trace_(z_.trace.bytes, "trace"),
       captures_(static_cast<int64_t>(z_.capturedLayers) * ranks_ * z_.capture.bytes, "capture"),
       frameOnHost_(z_.frame.bytes, "pinned"),

@@ -14,7 +14,7 @@ int64_t pageTableBytes(const RunState& state) {
 int64_t ownedTokens(const RunState& state, int rank) {
   const Config& c = state.config;
   int64_t owned = 0;
-  for (int r = 0; r < state.shape.requests; ++r)
+  for (int r = 0; r < batchRequests(c); ++r)
     for (int64_t t = state.frame.before[r]; t < state.frame.after[r]; ++t)
       owned += layout::owner(t, c.ranks, c.interleave) == rank ? 1 : 0;
   return owned;

@@ -4,6 +4,7 @@
 
 #include "cuda/check.h"
 #include "cuda/ops/inputs.h"
+#include "cuda/run/merging.h"
 
 namespace dcpscope::cuda {
 namespace {
@@ -20,6 +21,7 @@ class TurnExchange final : public Exchange {
   explicit TurnExchange(const ExchangeParts& parts)
       : parts_(parts),
         shape_(transportShape(parts.state.config, parts.state.shape, parts.sizes)),
+        merging_(parts),
         ranks_(parts.state.config.ranks) {}
 
   void enqueue(const Work& work, const Stamps& stamps, cudaStream_t stream) const override {
@@ -32,23 +34,31 @@ class TurnExchange final : public Exchange {
       case Stage::lseAllGather:
         return gatherLse(shape_, lses(layer), b.lses(), stream, stamps);
       case Stage::lseCorrect:
-        return correct(shape_, r, b.out(r, layer), b.lses(), b.wire(r), stream, stamps);
+        return correct(merging_.shape(r, layer), r, b.out(r, layer), b.lses(), b.wire(r), stream, stamps);
       case Stage::outReduceScatter:
-        return reduceScatter(shape_, r, wires(), b.merged(layer, r), stream, stamps);
+        if (merging_.isMissing(r, layer)) return keepOwn(r, layer, stream, stamps);
+        return reduceScatter(shape_, merging_.heads(r, layer), wires(), b.merged(layer, r), stream, stamps);
       case Stage::outAllToAll:
         if (work.part == 0)
           return packMessages(shape_, b.out(r, layer), b.lse(r, layer), b.wire(r), stream, stamps);
-        return exchangeMessages(shape_, r, wires(), b.received(r), stream, stamps);
+        return exchangeMessages(shape_, merging_.heads(r, layer), wires(), b.received(r), stream, stamps);
       case Stage::merge:
+        if (merging_.isMissing(r, layer)) return keepOwn(r, layer, stream, stamps);
         if (parts_.state.config.comm == Comm::p2p)
-          return mergePeers(shape_, r, outs(layer), lses(layer), b.merged(layer, r), nullptr, stream, stamps);
-        return mergeMessages(shape_, b.received(r), b.merged(layer, r), stream, stamps);
+          return mergePeers(merging_.shape(r, layer), merging_.heads(r, layer), outs(layer), lses(layer),
+                            b.merged(layer, r), nullptr, stream, stamps);
+        return mergeMessages(merging_.shape(r, layer), b.received(r), b.merged(layer, r), stream, stamps);
       default:
         return;
     }
   }
 
  private:
+  void keepOwn(int rank, int layer, cudaStream_t stream, const Stamps& stamps) const {
+    stampBegin(stamps, stream);
+    merging_.keepOwn(rank, layer, stream);
+    stampEnd(stamps, stream);
+  }
   template <class At>
   RankBuffers every(At&& at) const {
     RankBuffers all{};
@@ -67,6 +77,7 @@ class TurnExchange final : public Exchange {
 
   const ExchangeParts parts_;
   const TransportShape shape_;
+  const Merging merging_;
   const int ranks_;
 };
 

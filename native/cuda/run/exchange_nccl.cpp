@@ -8,6 +8,7 @@
 #include "cuda/check.h"
 #include "cuda/ops/transport.h"
 #include "cuda/run/exchange.h"
+#include "cuda/run/merging.h"
 
 namespace dcpscope::cuda {
 namespace {
@@ -45,6 +46,7 @@ class NcclExchange final : public Exchange {
         gpu_(parts.gpu),
         buffers_(parts.buffers),
         shape_(transportShape(c_, s_, parts.sizes)),
+        merging_(parts),
         tokens_(parts.sizes.tokens),
         link_(std::make_shared<Link>()) {
     if (!link_->library.problem().empty()) throw EngineError(ErrorCode::engine, link_->library.problem());
@@ -71,10 +73,14 @@ class NcclExchange final : public Exchange {
           comm().allGather(buffers_.lse(rank_, work.layer), buffers_.lses(), rows() * 4, stream);
         });
       case Stage::lseCorrect:
-        return correct(shape_, rank_, buffers_.out(rank_, work.layer), buffers_.lses(), buffers_.wire(rank_),
-                       stream, stamps);
+        return correct(merging_.shape(rank_, work.layer), rank_, buffers_.out(rank_, work.layer),
+                       buffers_.lses(), buffers_.wire(rank_), stream, stamps);
       case Stage::outReduceScatter:
-        return between(stamps, stream, [&] { scatter(work.layer, stream); });
+        return between(stamps, stream, [&] {
+          scatter(work.layer, stream);
+          // The others need this rank in the collective all the same.
+          if (merging_.isMissing(rank_, work.layer)) merging_.keepOwn(rank_, work.layer, stream);
+        });
       case Stage::outAllToAll:
         if (work.part == 0)
           return packMessages(shape_, buffers_.out(rank_, work.layer), buffers_.lse(rank_, work.layer),
@@ -83,8 +89,10 @@ class NcclExchange final : public Exchange {
           comm().allToAll(buffers_.wire(rank_), buffers_.received(rank_), messageBytes(shape_), stream);
         });
       case Stage::merge:
-        return mergeMessages(shape_, buffers_.received(rank_), buffers_.merged(work.layer, rank_), stream,
-                             stamps);
+        if (merging_.isMissing(rank_, work.layer))
+          return between(stamps, stream, [&] { merging_.keepOwn(rank_, work.layer, stream); });
+        return mergeMessages(merging_.shape(rank_, work.layer), buffers_.received(rank_),
+                             buffers_.merged(work.layer, rank_), stream, stamps);
       default:
         return;
     }
@@ -189,6 +197,7 @@ class NcclExchange final : public Exchange {
   const int gpu_;
   const Buffers& buffers_;
   const TransportShape shape_;
+  const Merging merging_;
   const int tokens_;
   std::shared_ptr<Link> link_;
   bool broken_ = false;

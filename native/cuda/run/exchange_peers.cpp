@@ -3,6 +3,7 @@
 #include "cuda/check.h"
 #include "cuda/run/exchange.h"
 #include "cuda/run/meeting.h"
+#include "cuda/run/merging.h"
 
 namespace dcpscope::cuda {
 namespace {
@@ -60,12 +61,13 @@ class PeerExchange final : public Exchange {
  public:
   explicit PeerExchange(const ExchangeParts& parts)
       : c_(parts.state.config),
-        keyDim_(parts.state.shape.keyDim),
+        s_(parts.state.shape),
         rank_(parts.state.firstRank()),
         gpu_(parts.gpu),
         z_(parts.sizes),
         buffers_(parts.buffers),
         shape_(transportShape(c_, parts.state.shape, parts.sizes)),
+        merging_(parts),
         lost_(sizeof(uint32_t), "pinned") {
     flags_.count = at<PeerFlags::Count>(rank_, z_.shared.count);
     flags_.patience = kDevicePatienceNs;
@@ -75,11 +77,9 @@ class PeerExchange final : public Exchange {
   void enqueue(const Work& work, const Stamps& stamps, cudaStream_t stream) const override {
     const int layer = work.layer;
     if (work.stage == Stage::qAllGather)
-      gatherHeads(shape_, keyDim_, rank_, every(z_.shared.queries + layer * z_.made), buffers_.gathered(),
+      gatherHeads(shape_, s_.keyDim, rank_, every(z_.shared.queries + layer * z_.made), buffers_.gathered(),
                   &flags_, stream, stamps);
-    if (work.stage == Stage::merge)
-      mergePeers(shape_, rank_, every(buffers_.sharedOut(layer)), every(buffers_.sharedLse(layer)),
-                 buffers_.merged(layer, rank_), &flags_, stream, stamps);
+    if (work.stage == Stage::merge) merge(layer, stamps, stream);
   }
 
   PeerRecord record() const override {
@@ -120,13 +120,25 @@ class PeerExchange final : public Exchange {
     return all;
   }
 
+  /** A rank that keeps its own partial comes to its peers all the same. */
+  void merge(int layer, const Stamps& stamps, cudaStream_t stream) const {
+    // The kernel reads the heads of its rank; those of another lie as far off in the partials of all.
+    const int64_t rows = static_cast<int64_t>(merging_.heads(rank_, layer) - rank_) * s_.headsPerRank;
+    mergePeers(merging_.shape(rank_, layer), rank_,
+               every(buffers_.sharedOut(layer) + rows * s_.valueDim * s_.valueBytes),
+               every(buffers_.sharedLse(layer) + rows * 4), buffers_.merged(layer, rank_), &flags_, stream,
+               stamps);
+    if (merging_.isMissing(rank_, layer)) merging_.keepOwn(rank_, layer, stream);
+  }
+
   const Config& c_;
-  const int keyDim_;
+  const Shape& s_;
   const int rank_;
   const int gpu_;
   const Sizes& z_;
   const Buffers& buffers_;
   const TransportShape shape_;
+  const Merging merging_;
   /** Of the others, in order of rank. */
   std::vector<PeerMapping> mappings_;
   PinnedMemory lost_;

@@ -37,8 +37,8 @@ class Graphs {
   void launch(StepMode mode, cudaStream_t stream) const;
 
  private:
-  using Key = std::tuple<bool, bool, bool>;
-  static Key key(StepMode mode) { return {mode.traced, mode.captured, mode.recorded}; }
+  using Key = std::tuple<bool, bool, bool, uint64_t>;
+  static Key key(StepMode mode) { return {mode.traced, mode.captured, mode.recorded, mode.faults}; }
 
   std::map<Key, cudaGraphExec_t> graphs_;
 };

@@ -35,7 +35,9 @@ CudaGroup::CudaGroup(RunState& state, int gpu)
       attention_(Attention::create(attentionShape(c_, s_, z_))),
       buffers_(state, z_, attention_->workspaceBytes()),
       exchange_(makeExchange({state, z_, buffers_, gpu})),
-      stages_(state, z_, buffers_, *attention_, *exchange_),
+      handed_(handsMetadata(c_) ? std::make_unique<Handed>(state, z_) : nullptr),
+      injected_(c_.faults.empty() ? nullptr : std::make_unique<Injected>(state, z_, buffers_)),
+      stages_(state, z_, buffers_, *attention_, *exchange_, {handed_.get(), injected_.get()}),
       clock_(state.clock),
       mergedRow_(static_cast<int64_t>(s_.headsPerRank) * s_.valueDim * s_.valueBytes, "pinned") {
   if (state.member && !meets()) state.beacon = &alone_;
@@ -120,6 +122,7 @@ StepTimes CudaGroup::runStep() {
   clock_.refresh();
   writeFrame();
   buffers_.uploadFrame(queue_->stream);
+  if (handed_ != nullptr) handed_->refresh(queue_->stream);
   stages_.makeInputs(queue_->stream);
   // Others read them as soon as all have met.
   if (meets()) awaitStream("the inputs of a step");
@@ -147,6 +150,7 @@ StepTimes CudaGroup::runStep() {
 /** Runs the step; returns what the device took, in nanoseconds. */
 int64_t CudaGroup::execute(StepMode mode) {
   const cudaStream_t stream = queue_->stream;
+  mode.faults = state_.faults.launchedIn(state_.frame.step);
   const bool replays = c_.graph && !fault_.strikes(state_.frame.step);
   bool runsBefore = replays && !graphs_->has(mode);
   state_.at({Activity::beginning, {}, -1, state_.frame.step});
@@ -245,7 +249,7 @@ MergedNan CudaGroup::findNan() {
   MergedNan found;
   for (int64_t i = 0; i < tokens; ++i) {
     const auto token = static_cast<int32_t>(i % z_.tokens);
-    const int32_t count = token < s_.tokens ? counts[static_cast<size_t>(i)].count : 0;
+    const int32_t count = token < s_.batchTokens ? counts[static_cast<size_t>(i)].count : 0;
     if (count > 0 && found.count == 0) {
       found.layer = static_cast<int32_t>(i / z_.tokens / own.count());
       found.rank = own.first + static_cast<int32_t>(i / z_.tokens % own.count());

@@ -16,6 +16,8 @@
 #include "cuda/run/exchange.h"
 #include "cuda/run/fault.h"
 #include "cuda/run/graphs.h"
+#include "cuda/run/handed.h"
+#include "cuda/run/injected.h"
 #include "cuda/run/kernel_recorder.h"
 #include "cuda/run/meeting.h"
 #include "cuda/run/queue.h"
@@ -139,6 +141,9 @@ class CudaGroup final : public Group {
   const std::unique_ptr<Attention> attention_;
   const Buffers buffers_;
   const std::unique_ptr<Exchange> exchange_;
+  /** Null where metadata are those that kernels make, and where there are no faults. */
+  const std::unique_ptr<Handed> handed_;
+  const std::unique_ptr<Injected> injected_;
   const Stages stages_;
   const TestFault fault_;
   const std::shared_ptr<Queue> queue_ = std::make_shared<Queue>();

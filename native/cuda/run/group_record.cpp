@@ -81,7 +81,7 @@ void CudaGroup::recordEnded(size_t at) {
 }
 
 void CudaGroup::recordSpans(const Lanes& lanes, int64_t began, bool replayed) {
-  const bool neutralizeReads = c_.rowStats && !attention_->takesStats();
+  const bool neutralizeReads = c_.rowStats && !stages_.attentionTakesStats();
   const int32_t perStep = collectivesOf(order_, ranks().first);
   for (int r = ranks().first; r < ranks().end; ++r) {
     const std::vector<LaneSpan>& own = lanes.spans[static_cast<size_t>(r - ranks().first)];
@@ -117,7 +117,7 @@ void CudaGroup::recordRows() {
     for (int layer = 0; layer < c_.layers; ++layer) {
       const SeenKeys seen = seenBy({layer, Stage::neutralize, r});
       const auto* stats = buffers_.traceOnHost().at<StatsRecord>(buffers_.statsOffset(r, layer));
-      for (int t = 0; t < s_.tokens; ++t) {
+      for (int t = 0; t < s_.batchTokens; ++t) {
         const TokenStats all = decode(stats[t]);
         const int request = t / c_.qLen;
         trace.nan.note(all.outNan, layer, request, t);
@@ -157,14 +157,17 @@ void CudaGroup::collectCaptures() {
 }
 
 RankMetadata CudaGroup::metadata(int rank) {
+  const Metadata* handed = handed_ == nullptr ? nullptr : &handed_->of(rank);
+  const int64_t cells = handed == nullptr ? s_.cells() : Metadata::cells(c_, s_);
   RankMetadata data;
   data.lengths.resize(static_cast<size_t>(s_.requests));
   data.slots.resize(static_cast<size_t>(s_.tokens));
-  data.pageIds.resize(static_cast<size_t>(s_.cells()));
-  data.pageBegin.assign(s_.cellBegin.begin(), s_.cellBegin.end() - 1);
+  data.pageIds.resize(static_cast<size_t>(cells));
   for (int r = 0; r < s_.requests; ++r) {
-    data.globals.push_back(static_cast<int32_t>(state_.frame.after[r]));
-    data.columns.push_back(state_.pages.columns(r));
+    const int64_t global = handed == nullptr ? state_.frame.after[r] : handed->globalLength(r);
+    data.globals.push_back(static_cast<int32_t>(global));
+    data.columns.push_back(handed == nullptr ? state_.pages.columns(r) : handed->columns(r));
+    data.pageBegin.push_back(handed == nullptr ? s_.cellBegin[static_cast<size_t>(r)] : handed->begin(r));
   }
   onGpu([&] {
     const auto fetch = [](void* to, const void* from, size_t bytes) {
@@ -172,7 +175,8 @@ RankMetadata CudaGroup::metadata(int rank) {
     };
     fetch(data.lengths.data(), buffers_.lengths(rank), data.lengths.size() * 4);
     fetch(data.slots.data(), buffers_.slotMapping(rank), data.slots.size() * 8);
-    fetch(data.pageIds.data(), buffers_.pages(), data.pageIds.size() * 4);
+    fetch(data.pageIds.data(), handed == nullptr ? buffers_.pages() : handed_->pages(rank),
+          data.pageIds.size() * 4);
   });
   return data;
 }

@@ -4,6 +4,7 @@
 
 #include "core/capture.h"
 #include "core/generate.h"
+#include "core/metadata.h"
 #include "cuda/ops/neutralize.h"
 #include "cuda/ops/rest_of_layer.h"
 #include "cuda/run/timeline.h"
@@ -30,6 +31,8 @@ struct Packer {
 };
 
 }  // namespace
+
+bool handsMetadata(const Config& c) { return !c.faults.empty() || c.padRequests > 0; }
 
 int paddedRequests(int requests, bool graph) {
   if (!graph) return requests;
@@ -91,6 +94,20 @@ Sizes::Sizes(const Config& c, const Shape& s)
   frame.pages = packer.add(s.cells() * 4);
   frame.bytes = packer.bytes;
   slotMapping = aligned(T * 8);
+  tableBegin = aligned((requests + 1) * int64_t{8});
+  packer = {};
+  handed = {};
+  if (handsMetadata(c)) {
+    handed.lengths = packer.add(requests * int64_t{4});
+    handed.keys = packer.add(requests * int64_t{4});
+    handed.bounds = packer.add(T * 4);
+    handed.columns = packer.add(requests * int64_t{4});
+    handed.pages = packer.add(Metadata::cells(c, s) * 4);
+    handed.slots = packer.add(slotMapping);
+  }
+  handed.bytes = packer.bytes;
+  ruledBounds = c.faults.empty() ? 0 : aligned(T * 4);
+  misread = contains(c.faults, FaultKind::kvLayoutMismatch) ? pool : 0;
 
   const int64_t layers = c.layers;
   stats = c.rowStats ? ranks * layers * T * static_cast<int64_t>(sizeof(StatsRecord)) : 0;
@@ -140,19 +157,20 @@ std::vector<MemoryComponent> components(const Config& c, const Sizes& z, int64_t
     return MemoryComponent{name, bytes, MemoryPlace::device};
   };
   return {
-      device("kv_pages", ranks * layers * z.pool),
+      device("kv_pages", ranks * layers * z.pool + z.misread),
       device("inputs", made + layers * (z.keys + z.ids + z.requests * static_cast<int64_t>(sizeof(Source)))),
       device("queries", z.gathered + z.slices),
       device("partials", partials + ranks * (z.wire + z.received) + z.lses),
       device("merged", layers * ranks * z.merged),
-      device("page_tables",
-             z.frame.bytes + (z.requests + 1) * int64_t{8} + ranks * (z.slotMapping + z.slots)),
-      device("workspace",
-             ranks * workspace + layers * ranks * z.tokens * static_cast<int64_t>(sizeof(NanCount))),
+      device("page_tables", z.frame.bytes + z.tableBegin + ranks * (z.slotMapping + z.slots) +
+                                (z.handed.bytes > 0 ? ranks * z.handed.bytes + z.tableBegin : 0)),
+      device("workspace", ranks * workspace + z.ruledBounds +
+                              layers * ranks * z.tokens * static_cast<int64_t>(sizeof(NanCount))),
       device("trace", z.trace.bytes),
       device("rest_of_layer", z.rest),
       device("capture", z.capturedLayers * ranks * z.capture.bytes),
-      {"pinned", z.frame.bytes + z.trace.bytes, MemoryPlace::pinned}};
+      {"pinned", z.frame.bytes + z.trace.bytes + ranks * z.handed.bytes, MemoryPlace::pinned},
+      {"metadata", z.handed.bytes > 0 ? ranks * Metadata::bytes(c, Shape(c)) : 0}};
 }
 
 }  // namespace dcpscope::cuda

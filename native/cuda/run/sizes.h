@@ -9,6 +9,10 @@
 
 namespace dcpscope::cuda {
 
+/** Whether ranks are handed other metadata than the kernel makes: by faults, or for rows that pad the batch.
+ */
+bool handsMetadata(const Config& config);
+
 /** Requests of the batch that is computed: replays of graphs are captured for some sizes only. */
 int paddedRequests(int requests, bool graph);
 
@@ -66,6 +70,24 @@ struct Sizes {
   } frame;
   /** Slots of the new tokens of one rank. */
   int64_t slotMapping;
+  /**
+   * What the host hands one rank where the metadata kernel does not say it: of each request its local length,
+   * keys that attention walks over, and bounds of its tokens; how many columns its page table has and its
+   * page ids, which lie where `tableBegin` says; slots of new tokens. 0 bytes where it hands nothing.
+   */
+  struct {
+    int64_t lengths;
+    int64_t keys;
+    int64_t bounds;
+    int64_t columns;
+    int64_t pages;
+    int64_t slots;
+    int64_t bytes;
+  } handed;
+  int64_t tableBegin;
+  /** Of faults: bounds by which rows are neutralised [T], and a pool as it is misread. */
+  int64_t ruledBounds;
+  int64_t misread;
 
   /** What is copied to the host after a step. */
   struct {

@@ -15,7 +15,7 @@
 namespace dcpscope::cuda {
 
 Stages::Stages(const RunState& state, const Sizes& sizes, const Buffers& buffers, Attention& attention,
-               const Exchange& exchange)
+               const Exchange& exchange, const Changes& changes)
     : state_(state),
       c_(state.config),
       s_(state.shape),
@@ -23,6 +23,8 @@ Stages::Stages(const RunState& state, const Sizes& sizes, const Buffers& buffers
       buffers_(buffers),
       attention_(attention),
       exchange_(exchange),
+      handed_(changes.handed),
+      injected_(changes.injected),
       format_{c_.kvType, s_.keyDim, s_.cacheRowBytes, kvScale(c_)},
       capturedLayers_(sizes.capturedLayers > 0 ? dcpscope::capturedLayers(c_) : std::vector<int>{}) {}
 
@@ -34,6 +36,18 @@ const char* Stages::queriesOf(int layer) const {
 
 const int32_t* Stages::boundsOf(int rank, int layer) const {
   return buffers_.bounds(rank, c_.topk > 0 ? layer : -1);
+}
+
+const int32_t* Stages::pagesOf(int rank) const {
+  return handed_ == nullptr ? buffers_.pages() : handed_->pages(rank);
+}
+
+const int64_t* Stages::tableBegin() const {
+  return handed_ == nullptr ? buffers_.tableBegin() : handed_->tableBegin();
+}
+
+const int32_t* Stages::keysOf(int rank) const {
+  return handed_ == nullptr ? buffers_.lengths(rank) : handed_->keys(rank);
 }
 
 int Stages::capturedAt(int layer) const {
@@ -76,14 +90,18 @@ void Stages::metadata(int rank, const Stamps& stamps, cudaStream_t stream) const
       {ownership(rank), z_.requests, c_.qLen, buffers_.before(), buffers_.after(), buffers_.pages(),
        buffers_.tableBegin(), buffers_.lengths(rank), buffers_.bounds(rank, -1), buffers_.slotMapping(rank)},
       stream, stamps);
-  attention_.plan(buffers_.workspace(rank), buffers_.lengths(rank), stream);
+  if (handed_ != nullptr) handed_->take(rank, buffers_, stream);
+  attention_.plan(buffers_.workspace(rank), keysOf(rank), stream);
 }
 
 void Stages::localize(int rank, int layer, const Stamps& stamps, cudaStream_t stream) const {
-  dcpscope::cuda::localize(
-      {ownership(rank), z_.requests, c_.qLen, c_.topk, buffers_.ids(layer), buffers_.pages(),
-       buffers_.tableBegin(), buffers_.slots(rank), buffers_.bounds(rank, layer)},
-      stream, stamps);
+  const LocalizeTask task{ownership(rank), z_.requests,          c_.qLen,
+                          c_.topk,         buffers_.ids(layer),  pagesOf(rank),
+                          tableBegin(),    buffers_.slots(rank), buffers_.bounds(rank, layer)};
+  const ChoiceRule rule = choiceRule(state_, rank, layer);
+  if (rule.asTheyCome || rule.ownsSentinel)
+    return localizeBy(rule, handed_->columns(rank), task, stream, stamps);
+  dcpscope::cuda::localize(task, stream, stamps);
 }
 
 void Stages::append(int rank, int layer, const Stamps& stamps, cudaStream_t stream) const {
@@ -96,12 +114,12 @@ void Stages::attend(int rank, int layer, StepMode mode, const Stamps& stamps, co
                     cudaStream_t stream) const {
   AttentionInputs in{};
   in.q = queriesOf(layer);
-  in.pool = buffers_.pool(rank, layer);
+  in.pool = injected_ == nullptr ? buffers_.pool(rank, layer) : injected_->pool(rank, layer, stream);
   in.poolPages = s_.poolPages;
   in.kvScale = format_.scale;
-  in.pageTable = buffers_.pages();
-  in.tableBegin = buffers_.tableBegin();
-  in.lengths = buffers_.lengths(rank);
+  in.pageTable = pagesOf(rank);
+  in.tableBegin = tableBegin();
+  in.lengths = keysOf(rank);
   in.bounds = boundsOf(rank, layer);
   in.slots = c_.topk > 0 ? buffers_.slots(rank) : nullptr;
   in.softmaxScale = static_cast<float>(c_.softmaxScale);
@@ -109,20 +127,23 @@ void Stages::attend(int rank, int layer, StepMode mode, const Stamps& stamps, co
   in.emptyRow = c_.emptyRow;
   in.out = buffers_.out(rank, layer);
   in.lse = buffers_.lse(rank, layer);
-  in.stats = mode.traced && c_.rowStats ? buffers_.stats(rank, layer) : nullptr;
+  in.stats = mode.traced && c_.rowStats && injected_ == nullptr ? buffers_.stats(rank, layer) : nullptr;
   in.attendStamps = stamps;
   in.combineStamps = combineStamps;
+  if (injected_ != nullptr) injected_->age(rank, layer, stream);
   attention_.run(buffers_.workspace(rank), in, stream);
+  if (injected_ != nullptr) injected_->spoilPadding(rank, layer, stream);
 }
 
 void Stages::neutralize(int rank, int layer, StepMode mode, const Stamps& stamps, cudaStream_t stream) const {
   const StatsOf statsOf = !mode.traced || !c_.rowStats ? StatsOf::none
-                          : attention_.takesStats()    ? StatsOf::tokensWithoutKeys
+                          : attentionTakesStats()      ? StatsOf::tokensWithoutKeys
                                                        : StatsOf::allTokens;
-  dcpscope::cuda::neutralize(
-      {z_.tokens, c_.heads, s_.valueDim, s_.valueBytes == 4, buffers_.out(rank, layer),
-       buffers_.lse(rank, layer), boundsOf(rank, layer), statsOf, buffers_.stats(rank, layer)},
-      stream, stamps);
+  const int32_t* bounds = boundsOf(rank, layer);
+  if (injected_ != nullptr) bounds = injected_->ruled(rank, layer, bounds, stream);
+  dcpscope::cuda::neutralize({z_.tokens, c_.heads, s_.valueDim, s_.valueBytes == 4, buffers_.out(rank, layer),
+                              buffers_.lse(rank, layer), bounds, statsOf, buffers_.stats(rank, layer)},
+                             stream, stamps);
 }
 
 bool Stages::keepsAfter(const Work& work) const {
@@ -162,10 +183,13 @@ void Stages::makeInputs(cudaStream_t stream) const {
 
 void Stages::fill(int layer, int request, int64_t first, int64_t last, cudaStream_t stream) const {
   const int32_t* pages = buffers_.pages() + s_.cellBegin[static_cast<size_t>(request)];
-  for (int r = state_.firstRank(); r < state_.endRank(); ++r)
+  for (int r = state_.firstRank(); r < state_.endRank(); ++r) {
+    Ownership written = ownership(r);
+    if (handed_ != nullptr) written.interleave = static_cast<int>(handed_->of(r).writtenInterleave());
     dcpscope::cuda::fill(
-        {ownership(r), format_, sourceOf(c_, layer, request), first, last, pages, buffers_.pool(r, layer)},
+        {written, format_, sourceOf(c_, layer, request), first, last, pages, buffers_.pool(r, layer)},
         stream);
+  }
 }
 
 }  // namespace dcpscope::cuda

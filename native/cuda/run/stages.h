@@ -8,6 +8,8 @@
 #include "cuda/ops/cache.h"
 #include "cuda/run/buffers.h"
 #include "cuda/run/exchange.h"
+#include "cuda/run/handed.h"
+#include "cuda/run/injected.h"
 #include "cuda/run/sizes.h"
 #include "cuda/run/timeline.h"
 
@@ -21,13 +23,21 @@ struct StepMode {
   bool captured = false;
   /** CUPTI records what runs. */
   bool recorded = false;
+  /** Faults that act, as Faults::launchedIn has them. */
+  uint64_t faults = 0;
+};
+
+/** What changes the stages of a rank; null where nothing does. */
+struct Changes {
+  const Handed* handed;
+  const Injected* injected;
 };
 
 /** Enqueues the kernels of one piece of work. Everything here can be captured into a graph. */
 class Stages {
  public:
   Stages(const RunState& state, const Sizes& sizes, const Buffers& buffers, Attention& attention,
-         const Exchange& exchange);
+         const Exchange& exchange, const Changes& changes);
 
   /** Work `at` of `order`. `splitCombine` enqueues nothing: it is part of the work before it. */
   void enqueue(const std::vector<Work>& order, size_t at, StepMode mode, cudaStream_t stream) const;
@@ -39,6 +49,9 @@ class Stages {
   void makeInputs(cudaStream_t stream) const;
   /** Context tokens of a piece, on every rank of this process. */
   void fill(int layer, int request, int64_t first, int64_t last, cudaStream_t stream) const;
+
+  /** Whether attention takes the statistics of rows with keys; else neutralising takes all. */
+  bool attentionTakesStats() const { return attention_.takesStats() && injected_ == nullptr; }
 
   /** Index among the captured layers, -1 for none. */
   int capturedAt(int layer) const;
@@ -56,6 +69,10 @@ class Stages {
   const char* queriesOf(int layer) const;
   /** Bounds that attention of a layer uses. */
   const int32_t* boundsOf(int rank, int layer) const;
+  /** Page table and keys of each request, as attention is handed them. */
+  const int32_t* pagesOf(int rank) const;
+  const int64_t* tableBegin() const;
+  const int32_t* keysOf(int rank) const;
 
   const RunState& state_;
   const Config& c_;
@@ -64,6 +81,8 @@ class Stages {
   const Buffers& buffers_;
   Attention& attention_;
   const Exchange& exchange_;
+  const Handed* const handed_;
+  const Injected* const injected_;
   const CacheFormat format_;
   const std::vector<int> capturedLayers_;
 };

@@ -6,18 +6,25 @@
 
 namespace dcpscope {
 
+/** What a step refreshed of it, and the bytes of block table that it wrote. */
+struct Refreshed {
+  bool lengths;
+  bool pages;
+  int64_t bytes;
+};
+
 /**
- * What the kernels of one rank are handed: lengths, block table, slots of new tokens, bounds of query rows.
+ * What the kernels of one rank are handed: lengths, block table, slots of new tokens, bounds of query tokens.
  * The buffers stay over steps, as those of a captured graph do, and are refreshed in each. Faults of metadata
- * act here.
+ * act here, those of a run on a GPU as well.
  */
 class Metadata {
  public:
   Metadata(const RunState& state, int rank);
   static int64_t bytes(const Config& config, const Shape& shape);
 
-  /** Writes what the current step needs; bytes of block table that were written. */
-  int64_t refresh();
+  /** Writes what the current step needs. */
+  Refreshed refresh();
 
   /** Lengths of a request as they are handed over: of the whole of it, and of the rank's part. */
   int64_t globalLength(int request) const { return globals_[request]; }
@@ -28,21 +35,23 @@ class Metadata {
   /** Page ids of a request by column, and how many the table is said to have. */
   const int32_t* pages(int request) const { return &table_[begin(request)]; }
   int64_t columns(int request) const { return columns_[request]; }
+  /** The cells of all requests, and where those of a request begin. */
+  const Block<int32_t>& table() const { return table_; }
+  int64_t begin(int request) const {
+    return roomy_ > 0 ? request * roomy_ : shape_.cellBegin[static_cast<size_t>(request)];
+  }
+  static int64_t cells(const Config& config, const Shape& shape);
 
   /** Where each new token is written [T], -1 where another rank stores it. */
   const Block<int64_t>& slots() const { return slots_; }
-  /** Local keys that each query token sees without a choice of keys [T], and per kernel row [B][qLen * H]. */
+  /** Local keys that each query token sees without a choice of keys [T]. */
   const Block<int32_t>& bounded() const { return bounded_; }
-  const int32_t* bounds(int64_t row) const { return &bounds_[row]; }
 
   /** Interleave by which keys are written. */
   int64_t writtenInterleave() const;
 
  private:
   const Fault* fault(FaultKind kind) const;
-  int64_t begin(int request) const {
-    return roomy_ > 0 ? request * roomy_ : shape_.cellBegin[static_cast<size_t>(request)];
-  }
   void writeTable(int request);
   void misreadTable(bool narrow);
   void writeSlots(int request);
@@ -70,7 +79,6 @@ class Metadata {
   Block<int32_t> written_;
   Block<int64_t> slots_;
   Block<int32_t> bounded_;
-  Block<int32_t> bounds_;
 };
 
 }  // namespace dcpscope

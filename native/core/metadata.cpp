@@ -1,4 +1,4 @@
-#include "cpu/metadata.h"
+#include "core/metadata.h"
 
 #include <algorithm>
 
@@ -25,11 +25,10 @@ Metadata::Metadata(const RunState& state, int rank)
       globals_(shape_.requests),
       lengths_(shape_.requests),
       columns_(shape_.requests),
-      table_(std::max<int64_t>(roomy_ > 0 ? shape_.requests * roomy_ : shape_.cells(), 1)),
+      table_(cells(config_, shape_)),
       written_(shape_.requests * roomy_),
       slots_(shape_.tokens),
-      bounded_(shape_.tokens),
-      bounds_(static_cast<int64_t>(shape_.requests) * shape_.rowsPerRequest) {
+      bounded_(shape_.tokens) {
   for (int r = 0; r < shape_.requests; ++r) {
     globals_[r] = kCapturedLength;
     lengths_[r] = localised(kCapturedLength);
@@ -37,17 +36,19 @@ Metadata::Metadata(const RunState& state, int rank)
   }
 }
 
+int64_t Metadata::cells(const Config& c, const Shape& s) {
+  return std::max<int64_t>(c.faults.empty() ? s.cells() : s.requests * roomyCells(c, s), 1);
+}
+
 int64_t Metadata::bytes(const Config& c, const Shape& s) {
-  const int64_t cells = c.faults.empty() ? s.cells() : 2 * s.requests * roomyCells(c, s);
-  return s.requests * 24 + cells * 4 + s.tokens * 12 +
-         static_cast<int64_t>(s.requests) * s.rowsPerRequest * 4;
+  return s.requests * 24 + cells(c, s) * (c.faults.empty() ? 4 : 8) + s.tokens * 12;
 }
 
 const Fault* Metadata::fault(FaultKind kind) const {
   return state_.faults.at(kind, rank_, kAllLayers, state_.frame.step);
 }
 
-int64_t Metadata::refresh() {
+Refreshed Metadata::refresh() {
   const Fault* stale = fault(FaultKind::staleGraphMetadata);
   const bool lengths = stale == nullptr || stale->variant == kStalePages;
   const bool pages = stale == nullptr || stale->variant == kStaleLengths;
@@ -62,7 +63,7 @@ int64_t Metadata::refresh() {
   }
   const Fault* width = fault(FaultKind::tableWidthMismatch);
   if (pages && width != nullptr) misreadTable(width->variant == kTableNarrow);
-  return written;
+  return {lengths, pages, written};
 }
 
 void Metadata::writeTable(int request) {
@@ -126,7 +127,6 @@ void Metadata::writeBounds(int request) {
   for (int q = 0; q < config_.qLen; ++q) {
     const int64_t token = static_cast<int64_t>(request) * config_.qLen + q;
     bounded_[token] = static_cast<int32_t>(boundOf(request, q));
-    std::fill_n(&bounds_[token * config_.heads], config_.heads, bounded_[token]);
   }
 }
 
