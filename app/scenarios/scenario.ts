@@ -1,5 +1,6 @@
 import type { FaultName } from '../faults/names.ts'
 import type { RunConfig, RunConfigInput } from '../run/config.ts'
+import { cpuOnly } from '../run/engine-config.ts'
 import { issueText, merged, parseRunConfig } from '../run/parse.ts'
 
 /** A known failure on a small configuration: it runs broken, with its faults, and fixed, without them. */
@@ -50,15 +51,21 @@ export const SPARSE: RunConfigInput = {
   },
 }
 
-/** Both configurations of a scenario, as a run takes them. */
+/**
+ * Both configurations of a scenario, as a run takes them. What only the CPU computes of the broken one goes for both: a GPU
+ * would compute the fixed one by another kernel.
+ */
 export const scenarioConfigs = ({
   name,
   config,
   faults,
-}: Scenario): { broken: RunConfig; fixed: RunConfig } => ({
-  broken: parsed(name, { ...config, faults }),
-  fixed: parsed(name, config),
-})
+}: Scenario): { broken: RunConfig; fixed: RunConfig } => {
+  const broken = parsed(name, { ...config, faults })
+  const fixed = parsed(name, config)
+  return cpuOnly(broken).length > 0 ? { broken: onCpu(broken), fixed: onCpu(fixed) } : { broken, fixed }
+}
+
+const onCpu = (config: RunConfig): RunConfig => ({ ...config, engine: { ...config.engine, device: 'cpu' } })
 
 const parsed = (name: string, config: RunConfigInput): RunConfig => {
   const result = parseRunConfig(merged(SMALL, config))

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import type { RunConfig } from '../../app/run/config.ts'
-import { deviceOf } from '../../app/run/engine-config.ts'
 import { issueText } from '../../app/run/parse.ts'
 import { unsupported } from '../../app/run/support.ts'
 import { scenarioNamed } from '../../app/scenarios/index.ts'
@@ -44,17 +43,13 @@ export const scenarioCommand = async (
   }
 }
 
-/** Both on one device: a GPU that computed the fixed run alone would be another kernel. */
-const configsOf = (
-  scenario: Scenario,
-  device: string | undefined,
-): { broken: RunConfig; fixed: RunConfig } => {
+/** As the scenario has it, or on the device that is asked for. */
+const configsOf = (scenario: Scenario, device = 'auto'): { broken: RunConfig; fixed: RunConfig } => {
+  if (device !== 'auto' && device !== 'cpu' && device !== 'cuda')
+    throw badInput(`--device: must be auto, cpu or cuda, got ${JSON.stringify(device)}`)
   const { broken, fixed } = scenarioConfigs(scenario)
-  const asked = device ?? broken.engine.device
-  if (asked !== 'auto' && asked !== 'cpu' && asked !== 'cuda')
-    throw badInput(`--device: must be auto, cpu or cuda, got ${JSON.stringify(asked)}`)
-  const named = asked === 'auto' ? deviceOf(broken, Number.POSITIVE_INFINITY) : asked
-  const on = (config: RunConfig): RunConfig => ({ ...config, engine: { ...config.engine, device: named } })
+  const on = (config: RunConfig): RunConfig =>
+    device === 'auto' ? config : { ...config, engine: { ...config.engine, device } }
   const missing = unsupported(on(broken))
   if (missing.length > 0) throw badInput(`--scenario ${scenario.name}: ${missing.map(issueText).join('; ')}`)
   return { broken: on(broken), fixed: on(fixed) }

@@ -130,6 +130,7 @@ void localizeBy(const ChoiceRule&, const int32_t*, const LocalizeTask&, cudaStre
   kernel(stream, stamps);
 }
 void append(const AppendTask&, cudaStream_t stream, Stamps stamps) { kernel(stream, stamps); }
+void appendInOrder(const AppendTask&, cudaStream_t stream, Stamps stamps) { kernel(stream, stamps); }
 void fill(const FillTask&, cudaStream_t stream) { kernel(stream, {}); }
 void chooseKeys(const ChooseTask&, cudaStream_t stream) { kernel(stream, {}); }
 void gatherQueries(const void*, void*, int64_t, cudaStream_t stream, Stamps stamps) {

@@ -30,18 +30,28 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
+/** By one warp. */
+__device__ inline void appendToken(const AppendTask& task, int token, int lane) {
+  const int64_t slot = token < task.tokens ? task.slots[token] : -1;
+  if (slot < 0) return;
+  const auto* key =
+      static_cast<const uint16_t*>(task.keys) + static_cast<int64_t>(token) * task.format.keyDim;
+  writeRow(
+      task.format, [&](int d) { return *reinterpret_cast<const uint2*>(key + d); },
+      static_cast<uint8_t*>(task.pool) + slot * task.format.rowBytes, lane);
+}
+
 __global__ void __launch_bounds__(kThreads) appendKernel(AppendTask task, Stamps stamps) {
   const BlockStamp stamp(stamps);
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const int token = static_cast<int>(blockIdx.x) * kWarps + static_cast<int>(threadIdx.x) / kWarp;
-  const int64_t slot = token < task.tokens ? task.slots[token] : -1;
-  if (slot >= 0) {
-    const auto* key =
-        static_cast<const uint16_t*>(task.keys) + static_cast<int64_t>(token) * task.format.keyDim;
-    writeRow(
-        task.format, [&](int d) { return *reinterpret_cast<const uint2*>(key + d); },
-        static_cast<uint8_t*>(task.pool) + slot * task.format.rowBytes, lane);
-  }
+  appendToken(task, static_cast<int>(blockIdx.x) * kWarps + static_cast<int>(threadIdx.x) / kWarp, lane);
+  stamp.end();
+}
+
+/** One warp. A byte of a row is written by the same thread for every token. */
+__global__ void __launch_bounds__(kWarp) appendInOrderKernel(AppendTask task, Stamps stamps) {
+  const BlockStamp stamp(stamps);
+  for (int token = 0; token < task.tokens; ++token) appendToken(task, token, static_cast<int>(threadIdx.x));
   stamp.end();
 }
 
@@ -58,6 +68,11 @@ void fill(const FillTask& task, cudaStream_t stream) {
 
 void append(const AppendTask& task, cudaStream_t stream, Stamps stamps) {
   appendKernel<<<blocksFor(task.tokens, kWarps), kThreads, 0, stream>>>(task, stamps);
+  launched("append");
+}
+
+void appendInOrder(const AppendTask& task, cudaStream_t stream, Stamps stamps) {
+  appendInOrderKernel<<<1, kWarp, 0, stream>>>(task, stamps);
   launched("append");
 }
 

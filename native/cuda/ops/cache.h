@@ -58,4 +58,7 @@ struct AppendTask {
 /** Quantises the new tokens that the rank owns into their slots. */
 void append(const AppendTask& task, cudaStream_t stream, Stamps stamps);
 
+/** The same token by token, for slots that several tokens share: the last one's key is what stays. */
+void appendInOrder(const AppendTask& task, cudaStream_t stream, Stamps stamps);
+
 }  // namespace dcpscope::cuda

@@ -105,9 +105,11 @@ void Stages::localize(int rank, int layer, const Stamps& stamps, cudaStream_t st
 }
 
 void Stages::append(int rank, int layer, const Stamps& stamps, cudaStream_t stream) const {
-  dcpscope::cuda::append(
-      {format_, z_.tokens, buffers_.keys(layer), buffers_.slotMapping(rank), buffers_.pool(rank, layer)},
-      stream, stamps);
+  const AppendTask task{format_, z_.tokens, buffers_.keys(layer), buffers_.slotMapping(rank),
+                        buffers_.pool(rank, layer)};
+  // Tokens that overwrite each other do so in their order, as on the CPU, and not as chance has it.
+  if (contains(c_.faults, FaultKind::slotMapIgnoresDcp)) return appendInOrder(task, stream, stamps);
+  dcpscope::cuda::append(task, stream, stamps);
 }
 
 void Stages::attend(int rank, int layer, StepMode mode, const Stamps& stamps, const Stamps& combineStamps,

@@ -54,6 +54,7 @@ int main(int argc, char** argv) {
   dcpscope::cuda::tests::opsTransportTests(runner);
   dcpscope::cuda::tests::opsGatherTests(runner);
   dcpscope::cuda::tests::opsRestTests(runner);
+  dcpscope::cuda::tests::opsFaultTests(runner);
   dcpscope::cuda::tests::errorTests(runner);
   dcpscope::cuda::tests::opsTimeTests(runner);
   return runner.finish();

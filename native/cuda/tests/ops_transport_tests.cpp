@@ -28,7 +28,8 @@ struct Group {
              wireFp32,
              random.chance(0.5),
              random.chance(0.3),
-             random.chance(0.3)};
+             random.chance(0.3),
+             random.chance(0.2) ? 1.0F / static_cast<float>(ranks) : 0.0F};
     for (int r = 0; r < ranks; ++r) addRank(random);
     for (int64_t row = 0; row < rows(); ++row)
       if (random.chance(0.1))
@@ -54,7 +55,7 @@ struct Group {
   float weight(int rank, int64_t row) const {
     const std::vector<float> values = column(row);
     const double total = lse::merged(values.data(), shape.ranks, 1, shape.base2);
-    return lse::weight(values[static_cast<size_t>(rank)], total, {shape.base2, shape.emptyNan});
+    return lse::weight(values[static_cast<size_t>(rank)], total, {shape.base2, shape.emptyNan, shape.same});
   }
   /** Whether the payload of a row of this weight counts. */
   bool counts(float weight) const { return weight != 0 || shape.multipliesZeros; }

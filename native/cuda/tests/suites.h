@@ -12,6 +12,7 @@ void opsNeutralizeTests(Runner& runner);
 void opsTransportTests(Runner& runner);
 void opsGatherTests(Runner& runner);
 void opsRestTests(Runner& runner);
+void opsFaultTests(Runner& runner);
 /** What is left behind when CUDA refuses something. */
 void errorTests(Runner& runner);
 /** How long each kernel takes, as notes. */

@@ -74,8 +74,8 @@ describe('dcpscope run --scenario', () => {
     for (const [args, says] of [
       [['--scenario', 'x'], '--scenario: there is no "x"; "dcpscope scenarios" lists them'],
       [
-        ['--scenario', 'coverage-gap', '--device', 'cuda'],
-        '--scenario coverage-gap: engine.device: faults are injected on the CPU only; use cpu or auto',
+        ['--scenario', 'split-counter-undersized', '--device', 'cuda'],
+        '--scenario split-counter-undersized: faults[0].fault: split-counter-undersized is injected on the CPU only, as kernels for GPUs keep no counters by heads; set engine.device to cpu or auto',
       ],
       [['--scenario', 'coverage-gap', '--device', 'tpu'], '--device: must be auto, cpu or cuda, got "tpu"'],
       [

@@ -1,0 +1,300 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { EngineFault } from '../../app/faults/engine.ts'
+import { FAULTS } from '../../app/faults/index.ts'
+import { vectorError } from '../../app/lse/error.ts'
+import { cpuOnly, type EngineConfig, engineConfig } from '../../app/run/engine-config.ts'
+import { SCENARIOS } from '../../app/scenarios/index.ts'
+import { lseBaseMismatch } from '../../app/scenarios/lse-base-mismatch.ts'
+import { type Scenario, scenarioConfigs } from '../../app/scenarios/scenario.ts'
+import { at, captureOf, column, type Finished, finish, tensorOf, valuesOf, worst } from '../native/engine.ts'
+import { diagnosed } from '../unit/diagnosis/altered.ts'
+import { bytesOf, EXACT } from './agreement.ts'
+import { gpuConfig } from './config.ts'
+import { skipReason } from './program.ts'
+
+/**
+ * Faults on a GPU must show what they show on the CPU: every scenario, and what no scenario has. Each prints one line: `ok`, or
+ * in which tensors of which ranks the devices differ.
+ */
+
+const SUITE = 'the tests of faults on a GPU'
+const skipped = skipReason(SUITE) !== undefined
+
+/** Largest difference of two log-sum-exps, and relative ones of two vectors of a partial and of two merged ones. */
+const LSE = 2e-4
+const OUT = 5e-3
+const MERGED = 1e-2
+
+const sameValue = (a: number, b: number): boolean => Object.is(a, b) || a === b
+
+/** Whether two rows agree: NaN and infinities at the same places, the others within a relative error. */
+const rowsAgree = (a: Float64Array, b: Float64Array, relative: number): boolean =>
+  b.every(Number.isFinite)
+    ? vectorError(a, b).relative < relative
+    : b.every(
+        (value, i) =>
+          Number.isFinite(value) === Number.isFinite(at(a, i)) &&
+          (Number.isFinite(value) || sameValue(at(a, i), value)),
+      )
+
+const vectorsAgree = (a: Float64Array, b: Float64Array, width: number, relative: number): boolean => {
+  for (let from = 0; from < b.length; from += width)
+    if (!rowsAgree(a.subarray(from, from + width), b.subarray(from, from + width), relative)) return false
+  return true
+}
+
+/** Tensors of the last captured step in which two runs of a configuration differ, as `lse of rank 2`. */
+const differences = (cuda: Finished, cpu: Finished, config: EngineConfig): string[] => {
+  const differing: string[] = []
+  const exact = config.topk > 0 ? [...EXACT, 'topk', 'topk_slots'] : EXACT
+  for (let rank = 0; rank < config.ranks; rank++) {
+    const step = config.captureSteps.at(-1)
+    const [own, other] = [captureOf(cuda, rank, step), captureOf(cpu, rank, step)]
+    const note = (name: string, agrees: boolean): void => {
+      if (!agrees) differing.push(`${name} of rank ${rank}`)
+    }
+    const shapesAgree = (name: string): boolean =>
+      `${tensorOf(own, name).shape}` === `${tensorOf(other, name).shape}`
+    for (const name of exact) note(name, shapesAgree(name) && bytesOf(own, name).equals(bytesOf(other, name)))
+    for (const name of ['lse_kernel', 'lse']) {
+      const [a, b] = [valuesOf(own, name), valuesOf(other, name)]
+      note(
+        name,
+        b.every((value, i) => sameValue(at(a, i), value) || Math.abs(at(a, i) - value) < LSE),
+      )
+    }
+    const V = config.kvLoraRank
+    for (const [name, relative] of [
+      ['out_kernel', OUT],
+      ['out', OUT],
+      ['merged', MERGED],
+    ] as const)
+      note(name, vectorsAgree(valuesOf(own, name), valuesOf(other, name), V, relative))
+  }
+  return differing
+}
+
+/** Says how a case went, and fails where it did not go well. */
+const report = (name: string, differing: readonly string[]): void => {
+  process.stdout.write(
+    differing.length === 0 ? `ok      ${name}\n` : `differs ${name}: ${differing.join(', ')}\n`,
+  )
+  expect(differing, name).toEqual([])
+}
+
+const errorOf = (run: Finished): number => {
+  const errors = column(run.chunks, 'steps', -1, 'max_rel_err')
+  return errors.some(Number.isNaN) ? Number.NaN : worst(errors)
+}
+
+const onBoth = async (config: EngineConfig): Promise<readonly [cuda: Finished, cpu: Finished]> => [
+  await finish({ ...config, device: 'cuda' }),
+  await finish({ ...config, device: 'cpu', graph: false }),
+]
+
+const scenarioHolds = async (scenario: Scenario): Promise<string[]> => {
+  const { broken, fixed } = scenarioConfigs(scenario)
+  const config = engineConfig(broken, 'cuda')
+  const [cuda, cpu] = await onBoth(config)
+  const healthy = await finish(engineConfig(fixed, 'cuda'))
+  const differing = differences(cuda, cpu, config)
+  if (differences(healthy, cpu, config).length === 0) differing.push('nothing, and the fixed run neither')
+  const [brokenError, fixedError] = [errorOf(cuda), errorOf(healthy)]
+  if (!(fixedError < 1e-2)) differing.push(`the fixed run, which is off by ${fixedError}`)
+  if (brokenError < 1e-2 !== (scenario.harmless ?? false))
+    differing.push(`the broken run, which is off by ${brokenError}`)
+  const found = (await diagnosed({ config: broken, captures: cuda.captures })).findings[0]?.fault ?? null
+  if (found !== scenario.diagnosis) differing.push(`the diagnosis, which finds ${found}`)
+  const alarms = (await diagnosed({ config: fixed, captures: healthy.captures })).findings
+  if (alarms.length > 0) differing.push(`the diagnosis of the fixed run, which finds ${alarms[0]?.fault}`)
+  return differing
+}
+
+const fault = (name: EngineFault['fault'], over: Partial<EngineFault> = {}): EngineFault => ({
+  fault: name,
+  ranks: [0, 1, 2, 3],
+  layers: [],
+  steps: [],
+  variant: 0,
+  amount: 0,
+  ...over,
+})
+
+const small = (faults: readonly EngineFault[], over: Partial<EngineConfig> = {}): EngineConfig =>
+  gpuConfig({
+    contextLens: [0, 3, 64, 130, 900],
+    shuffledPages: true,
+    needles: true,
+    layers: 2,
+    steps: 4,
+    warmup: 1,
+    captureSteps: [3],
+    captureLayers: [0],
+    checkRows: 0,
+    faults,
+    ...over,
+  })
+
+const PADDED: Partial<EngineConfig> = { contextLens: [300, 37, 150, 0], padRequests: 1, graph: true }
+/** A request that some ranks have no keys of. */
+const SHORT: Partial<EngineConfig> = { contextLens: [300, 0, 150], steps: 1, captureSteps: [0] }
+const COMMS = ['ag_rs', 'a2a', 'p2p'] as const
+
+/** What no scenario has: the other ways of exchange, types of cache, ranks and steps, graphs, faults together. */
+const CASES: readonly (readonly [name: string, config: EngineConfig])[] = [
+  ...COMMS.flatMap((comm): (readonly [string, EngineConfig])[] => [
+    [`base, ${comm}`, small([fault('lse-base-mismatch', { ranks: [1, 3] })], { comm })],
+    [`mean, ${comm}`, small([fault('lse-dropped', { ranks: [0, 2] })], { comm })],
+    [`sum, ${comm}`, small([fault('lse-dropped', { variant: 1 })], { comm, wireFp32: true })],
+    [`no merge, ${comm}`, small([fault('merge-missing', { ranks: [2] })], { comm })],
+    [`head order, ${comm}`, small([fault('head-order-permuted', { ranks: [0, 3], amount: 2 })], { comm })],
+    [
+      `empty rows, ${comm}`,
+      small([fault('empty-row-not-neutralised')], {
+        ...SHORT,
+        comm,
+        emptyRow: 'nan',
+        zeroWeight: 'multiplied',
+      }),
+    ],
+    [`merge of nothing, ${comm}`, small([fault('merged-empty-nan')], { ...PADDED, comm })],
+  ]),
+  ['unwritten rows', small([fault('empty-row-not-neutralised')], { ...SHORT, emptyRow: 'unwritten' })],
+  ['padding of graphs', small([fault('pad-row-garbage', { ranks: [1] })], PADDED)],
+  ['padding of length 1', small([fault('coverage-gap', { amount: 1 })], { ...PADDED, padLength: 1 })],
+  ['a rank without say', small([fault('coverage-gap', { ranks: [1], variant: 1 })])],
+  ['fp8 read as fp8_ds_mla', small([fault('kv-layout-mismatch', { ranks: [0, 2] })], { kvDtype: 'fp8' })],
+  ['fp8_ds_mla read as fp8', small([fault('kv-layout-mismatch')], { kvDtype: 'fp8_ds_mla', topk: 64 })],
+  ['ids as they come', small([fault('topk-not-localised')], { topk: 64, kvDtype: 'fp8_ds_mla' })],
+  ['-1 as a place', small([fault('topk-sentinel-owned')], { topk: 64, qLen: 2, acceptedPerStep: 2 })],
+  [
+    '-1 as a key',
+    small([fault('topk-sentinel-owned', { variant: 1 })], { ...SHORT, topk: 64, emptyRow: 'unwritten' }),
+  ],
+  ['a narrow table, sparse', small([fault('table-width-mismatch')], { topk: 64, pageSize: 32 })],
+  ['a stretched table', small([fault('table-width-mismatch', { variant: 1 })], { pageSize: 16 })],
+  [
+    'slots by global position',
+    small([fault('slot-map-ignores-dcp')], { qLen: 3, acceptedPerStep: 2, kvDtype: 'fp8' }),
+  ],
+  ['a table for global lengths', small([fault('page-table-not-local', { ranks: [0, 1] })], { pageSize: 8 })],
+  ['global lengths', small([fault('length-views-swapped')], { qLen: 2, acceptedPerStep: 2 })],
+  [
+    'narrow keys',
+    small([fault('interleave-mismatch', { variant: 1, amount: 16 })], {
+      kvLoraRank: 64,
+      ropeDim: 16,
+      heads: 12,
+    }),
+  ],
+  [
+    'bounds on local keys',
+    small([fault('causal-end-aligned')], { qLen: 4, acceptedPerStep: 1, kvDtype: 'fp8' }),
+  ],
+  [
+    'some steps of a graph',
+    small([fault('lse-base-mismatch', { steps: [1, 3] }), fault('lse-dropped', { steps: [2] })], {
+      graph: true,
+    }),
+  ],
+  ...[0, 1, 2].map((variant): readonly [string, EngineConfig] => [
+    `stale replays, variant ${variant}`,
+    small([fault('stale-graph-metadata', { variant, steps: [3] })], {
+      graph: true,
+      pageSize: 8,
+      contextLens: [29, 3, 62, 253],
+    }),
+  ]),
+  [
+    'replays that were never refreshed',
+    small([fault('stale-graph-metadata', { variant: 1 })], { graph: true }),
+  ],
+  [
+    'faults together',
+    small([
+      fault('lse-base-mismatch', { ranks: [0] }),
+      fault('coverage-overlap', { ranks: [1, 2] }),
+      fault('merge-missing', { ranks: [3] }),
+    ]),
+  ],
+]
+
+const ANY = scenarioConfigs(lseBaseMismatch).fixed
+const INJECTED = FAULTS.flatMap(({ name, injection }) =>
+  injection === undefined || injection.cpuOnly(ANY) !== undefined ? [] : [name],
+)
+
+/** Any faults together, also such as no configuration may name. */
+const anyFaults: fc.Arbitrary<EngineConfig> = fc
+  .record({
+    faults: fc.array(
+      fc.record({
+        fault: fc.constantFrom(...INJECTED),
+        ranks: fc.uniqueArray(fc.nat(3), { minLength: 1 }),
+        layers: fc.constantFrom([], [0]),
+        steps: fc.constantFrom([], [2], [1, 3]),
+        variant: fc.nat(2),
+        amount: fc.constantFrom(1, 16),
+      }),
+      { minLength: 1, maxLength: 5 },
+    ),
+    kvDtype: fc.constantFrom('fp8', 'fp8_ds_mla'),
+    topk: fc.constantFrom(0, 32),
+    qLen: fc.integer({ min: 1, max: 4 }),
+    interleave: fc.constantFrom(1, 4, 16),
+    pageSize: fc.constantFrom(16, 64),
+    padRequests: fc.nat(2),
+    padLength: fc.nat(1),
+    graph: fc.boolean(),
+    comm: fc.constantFrom(...COMMS),
+    emptyRow: fc.constantFrom('neutral', 'unwritten', 'plusInf', 'nan'),
+  })
+  .map(({ faults, padRequests, ...over }) =>
+    small(faults, {
+      ...over,
+      padRequests,
+      contextLens: [0, 200, 37, ...new Array<number>(padRequests).fill(0)],
+    }),
+  )
+
+describe.skipIf(skipped)(SUITE, () => {
+  describe.each(SCENARIOS)('scenario $name', (scenario) => {
+    it('shows on a GPU what it shows on the CPU', async () => {
+      const refused = cpuOnly(scenarioConfigs(scenario).broken)
+      if (refused.length === 0) return report(scenario.name, await scenarioHolds(scenario))
+      process.stdout.write(`refused ${scenario.name}: ${refused.map(({ message }) => message).join('; ')}\n`)
+    })
+  })
+
+  it.each(CASES)('%s', async (name, config) => {
+    const [cuda, cpu] = await onBoth(config)
+    const healthy = await finish({ ...config, device: 'cpu', graph: false, faults: [] })
+    const differing = differences(cuda, cpu, config)
+    if (differences(healthy, cpu, config).length === 0) differing.push('nothing, and the fixed run neither')
+    report(name, differing)
+  })
+
+  it('are in no other steps of a graph than theirs', async () => {
+    const config = small([], { graph: true })
+    const steps = [1, 2]
+    const faulty = await finish({ ...config, faults: [fault('lse-base-mismatch', { steps })] })
+    const healthy = await finish(config)
+    for (let rank = 0; rank < config.ranks; rank++)
+      for (const name of ['out', 'lse', 'merged'])
+        expect(bytesOf(captureOf(faulty, rank), name).equals(bytesOf(captureOf(healthy, rank), name))).toBe(
+          true,
+        )
+  })
+
+  it('any together leave what they hand to kernels, and what these write, as on the CPU', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyFaults, async (config) => {
+        const [cuda, cpu] = await onBoth(config)
+        const exact = (name: string): boolean => !/^(lse|out|merged)/.test(name)
+        expect(differences(cuda, cpu, config).filter(exact)).toEqual([])
+      }),
+      { numRuns: 25 },
+    )
+  })
+})
