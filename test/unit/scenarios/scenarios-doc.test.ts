@@ -4,7 +4,8 @@ import { profileNamed } from '../../../app/backends/index.ts'
 import type { Injection } from '../../../app/faults/fault.ts'
 import { FAULTS } from '../../../app/faults/index.ts'
 import { SCENARIOS } from '../../../app/scenarios/index.ts'
-import type { Scenario } from '../../../app/scenarios/scenario.ts'
+import { lseBaseMismatch } from '../../../app/scenarios/lse-base-mismatch.ts'
+import { type Scenario, scenarioConfigs } from '../../../app/scenarios/scenario.ts'
 import { partsOf, takes } from '../run/field-rows.ts'
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
@@ -41,20 +42,24 @@ const section = (scenario: Scenario): string => {
   ].join('\n\n')
 }
 
+/** A configuration without a fault, in one process. */
+const PLAIN = scenarioConfigs(lseBaseMismatch).fixed
+
 /** docs/scenarios.md, from the registries. */
 const page = (): string =>
   [
     '# Known failures and their scenarios',
-    'Every scenario is a known failure of DCP decode on a small configuration. `dcpscope scenarios` lists them, and\n`dcpscope run --scenario NAME --out DIR` runs one broken into `DIR/broken.dcp` and fixed into `DIR/fixed.dcp`, on the real\nengine. The faulty run computes on from its fault as a serving engine would; nothing is altered afterwards. It exits with 1\nwhere the check of the broken run fails, which it should, with 0 where the fault is harmless.',
+    'Every scenario is a known failure of DCP decode on a small configuration. `dcpscope scenarios` lists them, and\n`dcpscope run --scenario NAME --out DIR` runs one broken into `DIR/broken.dcp` and fixed into `DIR/fixed.dcp`, on the real\nengine. The faulty run computes on from its fault as a serving engine would; nothing is altered afterwards. It exits with 1\nwhere the check of the broken run fails, which it should, with 0 where the fault is harmless. A machine with a GPU computes\nboth there where it can have the fault; elsewhere, and with `--device cpu`, the CPU does, and the tensors show the same.',
     'In the window **Scenarios** shows the same: what each is, where in a step it goes wrong, and both runs side by side, with their\nerror of every row and head, partials, events and merged vectors; *Diagnose broken* opens the broken one in Post-mortem.',
     'A configuration of your own names faults in [`faults`](config.md#faults), on ranks, layers and steps, several at once:',
     '```json\n{ "faults": [{ "fault": "coverage-gap", "ranks": [1], "steps": [3], "params": { "tokens": 2 } }] }\n```',
     table(
-      ['fault', 'what goes wrong', 'acts at', 'parameters'],
+      ['fault', 'what goes wrong', 'acts at', 'GPU', 'parameters'],
       FAULTS.map(({ name, summary, injection }) => [
         `\`${name}\``,
         summary,
         injection === undefined ? 'not injected yet' : `\`${injection.point}\``,
+        injection === undefined || injection.cpuOnly(PLAIN) !== undefined ? '' : 'yes',
         injection === undefined ? '' : parameters(injection),
       ]),
     ),
