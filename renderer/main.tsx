@@ -4,6 +4,7 @@ import './theme/base.css'
 import { createRoot } from 'react-dom/client'
 import { App } from './shell/App.tsx'
 import { connectPage } from './state/connect.ts'
+import { followPlaces } from './state/trail.ts'
 import { currentTheme } from './theme/use-theme.ts'
 
 const root = document.getElementById('root')
@@ -11,4 +12,5 @@ if (root === null) throw new Error('index.html has no element #root')
 // Before the first paint, so that the page never shows in the wrong theme.
 document.documentElement.dataset.theme = currentTheme()
 connectPage()
+followPlaces()
 createRoot(root).render(<App />)

@@ -1,26 +1,10 @@
 import { Fragment } from 'react'
 import { SourceBadge } from '../controls/SourceBadge.tsx'
-import { formatInt, formatNs } from '../drawing/format.ts'
 import { placedSource } from '../drawing/provenance.ts'
-import { NO_SELECTION, type Selection, useSelection } from '../state/selection.ts'
+import { NO_SELECTION, useSelection } from '../state/selection.ts'
 import { useSession } from '../state/session.ts'
 import { CloseIcon } from './icons.tsx'
-
-const PARTS: readonly { readonly key: keyof Selection; readonly word: string }[] = [
-  { key: 'step', word: 'step' },
-  { key: 'layer', word: 'layer' },
-  { key: 'rank', word: 'rank' },
-  { key: 'request', word: 'request' },
-  { key: 'qIndex', word: 'query' },
-  { key: 'head', word: 'head' },
-  { key: 'token', word: 'token' },
-  { key: 'timeNs', word: 'at' },
-  { key: 'context', word: 'context' },
-  { key: 'concurrency', word: 'concurrency' },
-]
-
-const valueText = (key: keyof Selection, value: number): string =>
-  key === 'timeNs' ? formatNs(value) : formatInt(value)
+import { PARTS, valueText } from './selection-words.ts'
 
 /** The selection as breadcrumbs from the run inwards; each part can be let go, and all at once. */
 export const SelectionBar = () => {

@@ -3,6 +3,7 @@ import { phaseTone, runStateOf } from '../state/run-state.ts'
 import { useSession } from '../state/session.ts'
 import { PanelIcon } from './icons.tsx'
 import { useLayout } from './layout.ts'
+import { PlaceButtons } from './PlaceButtons.tsx'
 import { RunPicker } from './RunPicker.tsx'
 import { StepScrubber } from './StepScrubber.tsx'
 
@@ -15,6 +16,7 @@ export const TopBar = () => {
   const device = openRun?.manifest.devices[0]
   return (
     <header className="topbar">
+      <PlaceButtons />
       <RunPicker />
       {state === null ? null : (
         <span className={`badge badge-${phaseTone(state.phase)}`} data-testid="top-status">

@@ -4,6 +4,7 @@ import { runStateOf } from '../state/run-state.ts'
 import { NO_SELECTION, useSelection } from '../state/selection.ts'
 import { useSession } from '../state/session.ts'
 import { whyNotStart } from '../state/start.ts'
+import { useTrail } from '../state/trail.ts'
 import { useView, VIEW_IDS, type ViewId } from '../state/view.ts'
 import { type KeyStroke, stroke } from './keys.ts'
 import { useLayout } from './layout.ts'
@@ -53,6 +54,20 @@ const hasSteps = (): boolean => (useSession.getState().openRun?.steps ?? 0) > 0
 
 export const ACTIONS: readonly Action[] = [
   ...viewActions,
+  {
+    id: 'place.back',
+    title: 'Back to where you were',
+    keys: [stroke('ArrowLeft', { alt: true })],
+    enabled: () => useTrail.getState().trail.past.length > 0,
+    run: () => useTrail.getState().go('back'),
+  },
+  {
+    id: 'place.forward',
+    title: 'Forward again',
+    keys: [stroke('ArrowRight', { alt: true })],
+    enabled: () => useTrail.getState().trail.future.length > 0,
+    run: () => useTrail.getState().go('forward'),
+  },
   {
     id: 'run.startDefault',
     title: 'Start the default run (no run open)',

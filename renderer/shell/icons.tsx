@@ -62,6 +62,8 @@ export const PlayIcon = icon(<path d="M5 3.2v9.6l7.6-4.8z" fill="currentColor" /
 export const StopIcon = icon(<path d="M4 4h8v8H4z" fill="currentColor" />)
 export const PreviousIcon = icon(<path d="M10 4l-4 4 4 4" />)
 export const NextIcon = icon(<path d="M6 4l4 4-4 4" />)
+export const BackIcon = icon(<path d="M7 3.5L2.5 8 7 12.5M2.5 8h11" />)
+export const ForwardIcon = icon(<path d="M9 3.5L13.5 8 9 12.5M13.5 8h-11" />)
 export const DownIcon = icon(<path d="M4 6.5l4 4 4-4" />)
 export const CopyIcon = icon(<path d="M5.5 5.5h7v8h-7zM3.5 10.5v-8h7" />)
 export const DoneIcon = icon(<path d="M3 8.5l3.2 3L13 4.5" />)

@@ -4,12 +4,17 @@ import { fieldTakes } from '../controls/field-keys.ts'
 export interface KeyStroke {
   readonly code: string
   readonly ctrl: boolean
+  readonly alt: boolean
   readonly shift: boolean
 }
 
-export const stroke = (code: string, held: { ctrl?: boolean; shift?: boolean } = {}): KeyStroke => ({
+export const stroke = (
+  code: string,
+  held: { ctrl?: boolean; alt?: boolean; shift?: boolean } = {},
+): KeyStroke => ({
   code,
   ctrl: held.ctrl ?? false,
+  alt: held.alt ?? false,
   shift: held.shift ?? false,
 })
 
@@ -20,7 +25,7 @@ const isHelp = (pressed: Pressed, key: KeyStroke): boolean =>
   key.code === 'Slash' && key.shift && pressed.key === '?'
 
 export const matches = (pressed: Pressed, key: KeyStroke): boolean =>
-  !pressed.altKey &&
+  pressed.altKey === key.alt &&
   (pressed.ctrlKey || pressed.metaKey) === key.ctrl &&
   (isHelp(pressed, key) || (pressed.code === key.code && pressed.shiftKey === key.shift))
 
@@ -31,21 +36,25 @@ const NAMES: Readonly<Record<string, string>> = {
   Escape: 'Esc',
   Period: '.',
   Comma: ',',
+  ArrowLeft: '←',
+  ArrowRight: '→',
+  ArrowUp: '↑',
+  ArrowDown: '↓',
 }
 
 /** How a key is written: `Ctrl+Shift+Z`, `?`, `1`. */
-export const keyText = ({ code, ctrl, shift }: KeyStroke): string => {
+export const keyText = ({ code, ctrl, alt, shift }: KeyStroke): string => {
   if (code === 'Slash' && shift) return '?'
   const name = NAMES[code] ?? code.replace(/^(Key|Digit)/, '')
-  return `${ctrl ? 'Ctrl+' : ''}${shift ? 'Shift+' : ''}${name}`
+  return `${ctrl ? 'Ctrl+' : ''}${alt ? 'Alt+' : ''}${shift ? 'Shift+' : ''}${name}`
 }
 
 /** Where plain keys belong to the focused control: fields take all, buttons and links take Enter and Space. */
-export const keyBelongsTo = (target: EventTarget | null, { code, ctrl }: KeyStroke): boolean => {
+export const keyBelongsTo = (target: EventTarget | null, { code, ctrl, alt }: KeyStroke): boolean => {
   if (!(target instanceof HTMLElement)) return false
   // Text of several lines has an undo of its own; fields of the form share the form's.
   if (target.tagName === 'TEXTAREA') return true
-  if (ctrl) return false
+  if (ctrl || alt) return false
   if (fieldTakes(target, code)) return true
   const presses = code === 'Enter' || code === 'Space'
   return (

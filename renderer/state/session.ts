@@ -20,7 +20,8 @@ interface Session {
   readonly progress: Progress | null
   /** Why the last thing that was asked for did not happen. */
   readonly error: string | null
-  readonly openRunById: (id: string) => Promise<void>
+  /** `stay`: whoever opens it says which view is shown. */
+  readonly openRunById: (id: string, how?: { readonly stay: boolean }) => Promise<void>
   readonly closeRun: () => void
   readonly refreshRuns: () => Promise<void>
   /** Starts a run and opens it at once. */
@@ -85,7 +86,7 @@ export const useSession = create<Session>((set, get) => {
     openId: null,
     progress: null,
     error: null,
-    openRunById: async (id) => {
+    openRunById: async (id, how) => {
       if (get().openId !== id) {
         useSelection.getState().clear()
         useDump.getState().show(null)
@@ -99,7 +100,8 @@ export const useSession = create<Session>((set, get) => {
           const { openRun, desktop } = get()
           set({ openRun: info, error: null })
           // Nothing else shows what a sweep has.
-          if (openRun === null && info.manifest.sweep !== undefined) useView.getState().show('throughput')
+          if (openRun === null && info.manifest.sweep !== undefined && how?.stay !== true)
+            useView.getState().show('throughput')
           // Not of a run of this session, which is told of in other words. Puts an error of an earlier try behind.
           if (openRun === null && desktop?.activeRun?.id !== id && desktop?.lastRun?.id !== id)
             tell('info', `Opened ${info.manifest.name}.`)

@@ -1,7 +1,9 @@
 import { create } from 'zustand'
 import type { Stage } from '../../../app/trace/stages.ts'
+import { keepZoom } from '../../state/zoom.ts'
 import type { TimeRange } from './range.ts'
 import type { Area, HoveredItem } from './scene.ts'
+import { jumpedLook } from './use-range.ts'
 
 /** How a person looks at one run; kept while other views are shown. */
 export interface Look {
@@ -50,6 +52,20 @@ export const useLookStore = create<LookStore>((set) => ({
       return { run, look: { ...before, ...next(before) } }
     }),
 }))
+
+keepZoom('timeline', {
+  read: (run) => {
+    const { look, run: of } = useLookStore.getState()
+    return of === run && look.range !== null ? [look.range.startNs, look.range.endNs] : null
+  },
+  show: (run, zoom) => {
+    const range = zoom === null ? null : { startNs: zoom[0], endNs: zoom[1] }
+    useLookStore.getState().change(run, (look) => {
+      const same = look.range?.startNs === range?.startNs && look.range?.endNs === range?.endNs
+      return same ? {} : { ...jumpedLook(look, range), follow: range === null }
+    })
+  },
+})
 
 export interface LookControl {
   readonly look: Look

@@ -1,0 +1,48 @@
+import { useDump } from './dump.ts'
+import { NO_SELECTION, type Selection, useSelection } from './selection.ts'
+import { useSession } from './session.ts'
+import { useView, type ViewId } from './view.ts'
+import { showZoom, type Zoom, zoomOf } from './zoom.ts'
+
+/** Where a person is: what is open, which view is shown, what is selected, and how the view is zoomed. */
+export interface Place {
+  readonly run: string | null
+  readonly dump: string | null
+  readonly view: ViewId
+  readonly selection: Selection
+  readonly zoom: Zoom
+}
+
+export const SELECTION_KEYS = Object.keys(NO_SELECTION) as (keyof Selection)[]
+
+const selectionNow = (): Selection => {
+  const now = useSelection.getState()
+  return { ...NO_SELECTION, ...Object.fromEntries(SELECTION_KEYS.map((key) => [key, now[key]])) }
+}
+
+export const placeNow = (): Place => {
+  const { view } = useView.getState()
+  const run = useSession.getState().openId
+  return { run, dump: useDump.getState().dump, view, selection: selectionNow(), zoom: zoomOf(view, run) }
+}
+
+/** Whether two places have the same open and shown: what lies between them is a move of the selection. */
+export const sameGround = (a: Place, b: Place): boolean =>
+  a.run === b.run && a.dump === b.dump && a.view === b.view
+
+/** Whether two places are one; the zoom does not count, which views undo themselves. */
+export const samePlace = (a: Place, b: Place): boolean =>
+  sameGround(a, b) && SELECTION_KEYS.every((key) => a.selection[key] === b.selection[key])
+
+/** Goes to a place; a run that is gone is told of as when it is opened by hand. */
+export const goTo = (place: Place): void => {
+  const session = useSession.getState()
+  if (place.run !== session.openId) {
+    if (place.run === null) session.closeRun()
+    else void session.openRunById(place.run, { stay: true })
+  }
+  if (place.dump !== useDump.getState().dump) useDump.getState().show(place.dump)
+  useView.getState().show(place.view)
+  useSelection.getState().select(place.selection)
+  showZoom(place.view, place.run, place.zoom)
+}
