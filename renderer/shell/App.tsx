@@ -8,6 +8,7 @@ import { ErrorBoundary } from './ErrorBoundary.tsx'
 import { HelpSheet } from './HelpSheet.tsx'
 import { InspectorPanel } from './InspectorPanel.tsx'
 import { useLayout } from './layout.ts'
+import { Palette } from './palette/Palette.tsx'
 import { Rail } from './Rail.tsx'
 import { SelectionBar } from './SelectionBar.tsx'
 import { StatusLine } from './StatusLine.tsx'
@@ -20,6 +21,7 @@ export const App = () => {
   const theme = useTheme()
   const view = useView((s) => s.view)
   const helpOpen = useLayout((s) => s.helpOpen)
+  const paletteOpen = useLayout((s) => s.paletteOpen)
   const inspectorOpen = useLayout((s) => s.inspectorOpen)
   useActionKeys(view)
   useEffect(() => {
@@ -44,6 +46,7 @@ export const App = () => {
       {inspectorOpen ? <InspectorPanel /> : null}
       <StatusLine />
       {helpOpen ? <HelpSheet /> : null}
+      {paletteOpen ? <Palette /> : null}
       <DropTarget />
     </div>
   )

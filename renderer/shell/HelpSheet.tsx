@@ -43,7 +43,7 @@ export const HelpSheet = () => {
         <div>
           <h3>Everywhere</h3>
           <dl>
-            {ACTIONS.map(({ id, title, keys }) => (
+            {ACTIONS.filter(({ keys }) => keys.length > 0).map(({ id, title, keys }) => (
               <Entry key={id} title={title} keys={keys.map(keyText)} />
             ))}
           </dl>

@@ -1,6 +1,6 @@
 import { useView } from '../state/view.ts'
 import { THEME_CHOICES, type ThemeChoice, useThemeChoice } from '../theme/use-theme.ts'
-import { HelpIcon, MoonIcon, RailIcon, SunIcon, SystemIcon } from './icons.tsx'
+import { CommandIcon, HelpIcon, MoonIcon, RailIcon, SunIcon, SystemIcon } from './icons.tsx'
 import { useLayout } from './layout.ts'
 import { VIEWS } from './views.ts'
 
@@ -18,7 +18,7 @@ const nextTheme = (choice: ThemeChoice): ThemeChoice =>
 
 export const Rail = () => {
   const { view, show } = useView()
-  const { railWide, toggleRail, showHelp, helpOpen } = useLayout()
+  const { railWide, toggleRail, showHelp, helpOpen, showPalette, paletteOpen } = useLayout()
   const { choice, choose } = useThemeChoice()
   const ThemeIcon = THEME_ICON[choice]
   return (
@@ -38,6 +38,17 @@ export const Rail = () => {
         </button>
       ))}
       <span className="rail-gap" />
+      <button
+        type="button"
+        className="rail-item"
+        title="Every command (Ctrl+Shift+P)"
+        aria-expanded={paletteOpen}
+        data-testid="show-palette"
+        onClick={() => showPalette(true)}
+      >
+        <CommandIcon />
+        <span className="rail-word">Commands</span>
+      </button>
       <button
         type="button"
         className="rail-item"

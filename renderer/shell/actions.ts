@@ -10,10 +10,11 @@ import { type KeyStroke, stroke } from './keys.ts'
 import { useLayout } from './layout.ts'
 import { moveStep } from './scrub.ts'
 
-/** Something a person can do from anywhere: one table drives the keys, the help sheet and the documentation. */
+/** Something a person can do from anywhere: one table drives keys, command palette, help sheet and documentation. */
 export interface Action {
   readonly id: string
   readonly title: string
+  /** May be none: the palette has them all. */
   readonly keys: readonly KeyStroke[]
   /** Whether it does anything now; a key of an action that does not is left to others. */
   readonly enabled: () => boolean
@@ -54,6 +55,13 @@ const hasSteps = (): boolean => (useSession.getState().openRun?.steps ?? 0) > 0
 
 export const ACTIONS: readonly Action[] = [
   ...viewActions,
+  {
+    id: 'palette',
+    title: 'Show every command, and find one by its name',
+    keys: [stroke('KeyP', { ctrl: true, shift: true })],
+    enabled: always,
+    run: () => useLayout.getState().showPalette(!useLayout.getState().paletteOpen),
+  },
   {
     id: 'place.back',
     title: 'Back to where you were',
@@ -150,7 +158,7 @@ export const ACTIONS: readonly Action[] = [
   },
   {
     id: 'help',
-    title: 'Show or hide this sheet',
+    title: 'Show or hide the sheet of keys',
     keys: [stroke('Slash', { shift: true })],
     enabled: always,
     run: () => useLayout.getState().showHelp(!useLayout.getState().helpOpen),

@@ -77,6 +77,7 @@ export const PlusIcon = icon(<path d="M8 3.5v9M3.5 8h9" />)
 export const RemoveIcon = icon(<path d="M3.5 8h9" />)
 export const RailIcon = icon(<path d="M2.5 3h11v10h-11zM6 3v10" />)
 export const PanelIcon = icon(<path d="M2.5 3h11v10h-11zM10 3v10" />)
+export const CommandIcon = icon(<path d="M3 4.5L6.5 8 3 11.5M8 12h5.5" />)
 export const HelpIcon = icon(
   <path d="M8 14A6 6 0 108 2a6 6 0 000 12zM6.2 6.4a1.8 1.8 0 113 1.3c-.7.6-1.2.9-1.2 1.7M8 11.4v.1" />,
 )

@@ -18,7 +18,7 @@ export const keysPage = (): string => {
   return [
     '# Keys',
     'Letters and digits are meant by their place on the keyboard. Plain keys act while no field is edited.',
-    `## Everywhere\n\n${table(ACTIONS.map(({ keys, title }) => row(keys.map(keyText), title)))}`,
+    `## Everywhere\n\n${table(ACTIONS.filter(({ keys }) => keys.length > 0).map(({ keys, title }) => row(keys.map(keyText), title)))}`,
     ...views,
   ]
     .join('\n\n')

@@ -42,6 +42,13 @@ const NAMES: Readonly<Record<string, string>> = {
   ArrowDown: '↓',
 }
 
+/** Place on the keyboard of a plain key as the help sheet names it: `W`, `0`, `←`, `PageUp`. */
+export const codeOf = (name: string): string => {
+  if (/^[A-Z]$/.test(name)) return `Key${name}`
+  if (/^[0-9]$/.test(name)) return `Digit${name}`
+  return Object.entries(NAMES).find(([, written]) => written === name)?.[0] ?? name
+}
+
 /** How a key is written: `Ctrl+Shift+Z`, `?`, `1`. */
 export const keyText = ({ code, ctrl, alt, shift }: KeyStroke): string => {
   if (code === 'Slash' && shift) return '?'

@@ -9,10 +9,12 @@ interface Layout {
   /** Pixels. */
   readonly inspectorWidth: number
   readonly helpOpen: boolean
+  readonly paletteOpen: boolean
   readonly toggleRail: () => void
   readonly toggleInspector: () => void
   readonly resizeInspector: (width: number) => void
   readonly showHelp: (open: boolean) => void
+  readonly showPalette: (open: boolean) => void
 }
 
 /** Panels of the frame; sizes are kept for the next start. */
@@ -21,6 +23,7 @@ export const useLayout = create<Layout>((set, get) => ({
   inspectorOpen: load('inspector') !== 'closed',
   inspectorWidth: loadNumber('inspectorWidth', INSPECTOR.start, INSPECTOR.least, INSPECTOR.most),
   helpOpen: false,
+  paletteOpen: false,
   toggleRail: () => {
     const railWide = !get().railWide
     save('rail', railWide ? 'wide' : 'narrow')
@@ -37,4 +40,5 @@ export const useLayout = create<Layout>((set, get) => ({
     set({ inspectorWidth })
   },
   showHelp: (helpOpen) => set({ helpOpen }),
+  showPalette: (paletteOpen) => set({ paletteOpen }),
 }))

@@ -3,62 +3,104 @@ import type { ViewId } from '../state/view.ts'
 export interface ViewKey {
   readonly keys: string
   readonly title: string
+  /** What each of several keys does, for the command palette. */
+  readonly each?: readonly string[]
 }
 
-/** Keys that a view handles itself while it is shown, for the help sheet. */
+/** Keys that a view handles itself while it is shown, for the help sheet and the command palette. */
 export const VIEW_KEYS: Readonly<Record<ViewId, readonly ViewKey[]>> = {
   run: [],
   timeline: [
-    { keys: 'W S', title: 'Zoom in and out' },
-    { keys: 'A D', title: 'Pan left and right' },
+    { keys: 'W S', title: 'Zoom in and out', each: ['Zoom in', 'Zoom out'] },
+    { keys: 'A D', title: 'Pan left and right', each: ['Pan left', 'Pan right'] },
     { keys: '0', title: 'Show the whole run' },
     { keys: 'Backspace', title: 'Undo a zoom' },
     { keys: 'F', title: 'Zoom to the marked area, selected span or selected step' },
-    { keys: ', .', title: 'Previous and next span of the rank (also ← →)' },
-    { keys: 'P N', title: 'Previous and next rank' },
+    {
+      keys: ', .',
+      title: 'Previous and next span of the rank (also ← →)',
+      each: ['Previous span of the rank', 'Next span of the rank'],
+    },
+    { keys: 'P N', title: 'Previous and next rank', each: ['Previous rank', 'Next rank'] },
     { keys: 'R', title: 'Make the selected span, or what is shown, an area (Shift and drag: any part)' },
     { keys: 'M', title: 'Set or take away a mark at the pointer (Shift: take all away)' },
   ],
   ownership: [
-    { keys: 'W S', title: 'Zoom in and out' },
-    { keys: 'A D', title: 'Pan left and right' },
+    { keys: 'W S', title: 'Zoom in and out', each: ['Zoom in', 'Zoom out'] },
+    { keys: 'A D', title: 'Pan left and right', each: ['Pan left', 'Pan right'] },
     { keys: '0', title: 'Show all tokens' },
     { keys: 'F', title: 'Zoom to the selected token' },
     { keys: 'Backspace', title: 'Undo a zoom' },
-    { keys: '← →', title: 'Previous and next token (Shift: a round of all ranks)' },
-    { keys: 'Home End', title: 'First and last token' },
+    {
+      keys: '← →',
+      title: 'Previous and next token (Shift: a round of all ranks)',
+      each: ['Previous token', 'Next token'],
+    },
+    { keys: 'Home End', title: 'First and last token', each: ['First token', 'Last token'] },
   ],
   merge: [
-    { keys: '↑ ↓', title: 'Previous and next row' },
-    { keys: '← →', title: 'Previous and next head' },
+    { keys: '↑ ↓', title: 'Previous and next row', each: ['Previous row', 'Next row'] },
+    { keys: '← →', title: 'Previous and next head', each: ['Previous head', 'Next head'] },
   ],
   throughput: [
-    { keys: '← →', title: 'Previous and next concurrency of the map' },
-    { keys: '↑ ↓', title: 'Previous and next context of the map' },
-    { keys: 'P N', title: 'Previous and next arrangement of the selected cell' },
+    {
+      keys: '← →',
+      title: 'Previous and next concurrency of the map',
+      each: ['Previous concurrency of the map', 'Next concurrency of the map'],
+    },
+    {
+      keys: '↑ ↓',
+      title: 'Previous and next context of the map',
+      each: ['Previous context of the map', 'Next context of the map'],
+    },
+    {
+      keys: 'P N',
+      title: 'Previous and next arrangement of the selected cell',
+      each: ['Previous arrangement of the selected cell', 'Next arrangement of the selected cell'],
+    },
     { keys: 'X', title: 'Curves over concurrency or over context' },
     { keys: 'L', title: 'Rates on a logarithmic or a linear scale' },
     { keys: 'R', title: 'Read the sweep again' },
   ],
   backends: [
-    { keys: '↑ ↓', title: 'Previous and next feature (Page up and Page down: ten)' },
-    { keys: '← →', title: 'Previous and next back-end (Home and End: first and last)' },
+    {
+      keys: '↑ ↓',
+      title: 'Previous and next feature (Page up and Page down: ten)',
+      each: ['Previous feature', 'Next feature'],
+    },
+    {
+      keys: '← →',
+      title: 'Previous and next back-end (Home and End: first and last)',
+      each: ['Previous back-end', 'Next back-end'],
+    },
     { keys: '/', title: 'Filter by back-ends, features and rules' },
     { keys: 'C', title: 'Copy the configuration of the picked cell' },
     { keys: 'T', title: 'Take it to the form of Run' },
   ],
   postmortem: [
-    { keys: '↑ ↓', title: 'Previous and next row of the tensor' },
-    { keys: '← →', title: 'Previous and next head, or what its columns are' },
-    { keys: 'P N', title: 'Previous and next rank' },
-    { keys: ', .', title: 'Previous and next tensor' },
-    { keys: 'PageUp PageDown', title: 'Previous and next step and layer' },
+    {
+      keys: '↑ ↓',
+      title: 'Previous and next row of the tensor',
+      each: ['Previous row of the tensor', 'Next row of the tensor'],
+    },
+    {
+      keys: '← →',
+      title: 'Previous and next head, or what its columns are',
+      each: ['Previous head, or what its columns are', 'Next head, or what its columns are'],
+    },
+    { keys: 'P N', title: 'Previous and next rank', each: ['Previous rank', 'Next rank'] },
+    { keys: ', .', title: 'Previous and next tensor', each: ['Previous tensor', 'Next tensor'] },
+    {
+      keys: 'PageUp PageDown',
+      title: 'Previous and next step and layer',
+      each: ['Previous step and layer', 'Next step and layer'],
+    },
     { keys: 'M', title: 'Next measure of the map' },
     { keys: 'L', title: 'Histogram in equal steps or by powers of two' },
     { keys: 'C', title: 'Copy the values of the picked cell' },
   ],
   scenarios: [
-    { keys: '↑ ↓', title: 'Previous and next scenario' },
+    { keys: '↑ ↓', title: 'Previous and next scenario', each: ['Previous scenario', 'Next scenario'] },
     { keys: 'R', title: 'Run it broken and fixed' },
     { keys: '/', title: 'Filter by names, back-ends, faults and sources' },
   ],

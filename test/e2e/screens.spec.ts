@@ -26,4 +26,7 @@ for (const [width, height] of SIZES)
         )
         expect(overflow, `${view} scrolls the window`).toBe(false)
       }
+      await page.keyboard.press('Control+Shift+P')
+      await page.keyboard.type('step')
+      await page.screenshot({ path: join(FOLDER, `palette-${theme}-${width}.png`) })
     })
