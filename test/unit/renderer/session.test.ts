@@ -50,7 +50,7 @@ describe('a sweep that is opened', () => {
     const run = infoOf('sweep', 0)
     const parsed = parseSweepConfig({}, 'tiny')
     if (!parsed.ok) throw new Error('the preset is refused')
-    const rates = { attention: {}, stages: {}, shared: true }
+    const rates = { attention: {}, stages: {}, between: {}, shared: true }
     const sweep = { config: parsed.config, device: 'cpu' as const, memoryBytes: 1e9, rates, missing: [] }
     request.mockResolvedValue({ ...run, manifest: { ...run.manifest, sweep } })
     useView.getState().show('run')

@@ -273,7 +273,7 @@ describe('the numbers of a step', () => {
 test('the inspector tells a sweep by its lists, and not by the run that they stand over', () => {
   const parsed = parseSweepConfig({ context: [1024, 4096], kvDtype: ['bf16', 'fp8'] }, 'tiny')
   if (!parsed.ok) throw new Error('the sweep is refused')
-  const rates = { attention: {}, stages: {}, shared: true }
+  const rates = { attention: {}, stages: {}, between: {}, shared: true }
   const sweep = { config: parsed.config, device: 'cpu' as const, memoryBytes: 1e9, rates, missing: [] }
   const plain = openRun('stopped')
   const rows = sweepRows({ ...plain, manifest: { ...plain.manifest, sweep } }, 'stopped')
