@@ -8,6 +8,7 @@ import { SCENARIOS } from '../../app/scenarios/index.ts'
 import { lseBaseMismatch } from '../../app/scenarios/lse-base-mismatch.ts'
 import { type Scenario, scenarioConfigs } from '../../app/scenarios/scenario.ts'
 import { at, captureOf, column, type Finished, finish, tensorOf, valuesOf, worst } from '../native/engine.ts'
+import { capturesOf, runRanks } from '../native/rank-processes.ts'
 import { diagnosed } from '../unit/diagnosis/altered.ts'
 import { bytesOf, EXACT } from './agreement.ts'
 import { gpuConfig } from './config.ts'
@@ -285,6 +286,27 @@ describe.skipIf(skipped)(SUITE, () => {
         expect(bytesOf(captureOf(faulty, rank), name).equals(bytesOf(captureOf(healthy, rank), name))).toBe(
           true,
         )
+  })
+
+  it.each([false, true])('are those of ranks in turn where each has a process (graph: %s)', async (graph) => {
+    const config = small(
+      [
+        fault('head-order-permuted', { ranks: [1], amount: 1 }),
+        fault('lse-base-mismatch', { ranks: [1] }),
+        fault('merge-missing', { ranks: [0], layers: [0] }),
+        fault('coverage-gap', { ranks: [0], amount: 3 }),
+        fault('stale-graph-metadata', { ranks: [1], steps: [2, 3] }),
+      ],
+      { ranks: 2, comm: 'p2p', graph, captureLayers: [0, 1] },
+    )
+    const processes = { captures: capturesOf(await runRanks(config, { keep: true })) }
+    const inTurn = await finish(config)
+    for (let rank = 0; rank < config.ranks; rank++)
+      for (const layer of config.captureLayers)
+        for (const name of [...EXACT, 'out_kernel', 'lse_kernel', 'out', 'lse', 'merged']) {
+          const [own, other] = [captureOf(processes, rank, 3, layer), captureOf(inTurn, rank, 3, layer)]
+          expect(bytesOf(own, name).equals(bytesOf(other, name)), `${name} of rank ${rank}`).toBe(true)
+        }
   })
 
   it('any together leave what they hand to kernels, and what these write, as on the CPU', async () => {

@@ -183,6 +183,18 @@ void ranksThatReadEachOtherFindWhatIsForThem() {
       }
 }
 
+/** A rank that keeps its own partial, or works on stale metadata, still comes to the others. */
+void ranksWithFaultsMeetAllTheSame() {
+  for (const bool graph : {false, true}) {
+    Config config = configOf(3, Comm::p2p);
+    config.graph = graph;
+    config.faults = {{FaultKind::mergeMissing, 0b010, {0, 2}, {3, 4}, 0, 0},
+                     {FaultKind::lseDropped, 0b101, {}, {4}, 0, 0},
+                     {FaultKind::staleGraphMetadata, 0b001, {}, {2, 5}, 0, 0}};
+    EXPECT(Scene(config, finishes).ends() == std::vector<int>(3, 0));
+  }
+}
+
 #ifdef DCPSCOPE_TEST_NCCL
 
 /** What NCCL was asked for in a run, by the library that stands in for it. */
@@ -387,6 +399,7 @@ int main() {
   using namespace dcpscope::cuda::host_tests;
   faultsActOnGpus();
   ranksThatReadEachOtherFindWhatIsForThem();
+  ranksWithFaultsMeetAllTheSame();
 #ifdef DCPSCOPE_TEST_NCCL
   collectivesOfNcclAreThoseOfTheStages();
 #endif

@@ -176,11 +176,22 @@ void Stages::makeInputs(cudaStream_t stream) const {
         {z_.requests, c_.qLen, firstHead, z_.madeHeads, s_.keyDim, buffers_.sources(layer), buffers_.before(),
          buffers_.queries(layer), buffers_.keys(layer)},
         stream);
-    if (c_.topk > 0)
-      chooseKeys({c_.seed, layer, z_.requests, c_.qLen, c_.topk, buffers_.sources(layer), buffers_.before(),
-                  buffers_.after(), buffers_.ids(layer)},
-                 stream);
+    if (c_.topk > 0) chooseKeys(layer, stream);
   }
+}
+
+/** Rows that pad the batch choose nothing. */
+void Stages::chooseKeys(int layer, cudaStream_t stream) const {
+  const int requests = c_.padRequests > 0 ? batchRequests(c_) : z_.requests;
+  dcpscope::cuda::chooseKeys({c_.seed, layer, requests, c_.qLen, c_.topk, buffers_.sources(layer),
+                              buffers_.before(), buffers_.after(), buffers_.ids(layer)},
+                             stream);
+  const int64_t perRequest = static_cast<int64_t>(c_.qLen) * c_.topk;
+  const int64_t rest = (z_.requests - requests) * perRequest * 4;
+  if (rest > 0)
+    cudaCheck(
+        cudaMemsetAsync(buffers_.ids(layer) + requests * perRequest, 0xff, static_cast<size_t>(rest), stream),
+        "the choice of keys");
 }
 
 void Stages::fill(int layer, int request, int64_t first, int64_t last, cudaStream_t stream) const {

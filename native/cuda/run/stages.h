@@ -57,6 +57,7 @@ class Stages {
   int capturedAt(int layer) const;
 
  private:
+  void chooseKeys(int layer, cudaStream_t stream) const;
   void metadata(int rank, const Stamps& stamps, cudaStream_t stream) const;
   void localize(int rank, int layer, const Stamps& stamps, cudaStream_t stream) const;
   void append(int rank, int layer, const Stamps& stamps, cudaStream_t stream) const;
