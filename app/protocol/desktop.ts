@@ -47,6 +47,8 @@ export const desktopStateSchema = z.strictObject({
     .nullable(),
   /** Outcome of what was opened by the menu, the command line or by dropping it; `seq` rises with each. */
   opened: z.strictObject({ seq: z.int(), result: commandResultSchema }).optional(),
+  /** The link that was handed to the app last, as it came: text of anybody. `seq` rises with each. */
+  link: z.strictObject({ seq: z.int(), text: z.string() }).optional(),
   /** Dumps that were opened, the latest first. */
   dumps: z.array(z.strictObject({ id: z.string(), name: z.string() })),
   /** The diagnosis in progress: of which dump or run, and how much of it is done, 0 to 1. */

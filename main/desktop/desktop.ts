@@ -12,6 +12,7 @@ import { openedDumps } from './dumps.ts'
 import { electronForge } from './electron-forge.ts'
 import { chooseBundle, chooseDump, showFolder } from './folders.ts'
 import { openGateway } from './gateway.ts'
+import { linkArguments } from './links.ts'
 import { markInterrupted } from './mark-interrupted.ts'
 import { setMenu } from './menu.ts'
 import { pathArguments } from './paths.ts'
@@ -25,6 +26,8 @@ export interface DesktopOptions {
   readonly folder: string
   /** Origin of the dev server, undefined for the built page. */
   readonly developing: string | undefined
+  /** Calls back with each link that the system hands to the app. */
+  readonly onLink: (listener: (link: string) => void) => void
   readonly complain: (sentence: string) => void
 }
 
@@ -106,9 +109,14 @@ export const startDesktop = (
   const services = servicesOf(window, runs, supervisor, settings)
   const complainOf = (error: unknown): void =>
     complain(error instanceof Error ? error.message : String(error))
-  const open = (paths: readonly string[]): void => {
+  const open = async (paths: readonly string[]): Promise<void> => {
     if (paths.length > 0)
-      Promise.resolve(openPaths(services, paths)).then(supervisor.announce).catch(complainOf)
+      await Promise.resolve(openPaths(services, paths)).then(supervisor.announce).catch(complainOf)
+  }
+  /** What is opened comes first: a link may be to it. */
+  const openArguments = async (argv: readonly string[], cwd: string): Promise<void> => {
+    await open(pathArguments(argv, cwd, app.getAppPath()))
+    linkArguments(argv).forEach(supervisor.follow)
   }
   connectPage(window, supervisor, services, options, open)
   watchPage(window, load)
@@ -127,13 +135,13 @@ export const startDesktop = (
     },
     developing: options.developing !== undefined,
   })
-  const appFolder = app.getAppPath()
-  open(pathArguments(process.argv.slice(1), process.cwd(), appFolder))
+  void openArguments(process.argv.slice(1), process.cwd())
+  options.onLink(supervisor.follow)
   app.on('second-instance', (_event, argv, cwd) => {
     if (window.isDestroyed()) return
     if (window.isMinimized()) window.restore()
     window.focus()
-    open(pathArguments(argv.slice(1), cwd, appFolder))
+    void openArguments(argv.slice(1), cwd)
   })
   quitCleanly(supervisor, complain)
 }

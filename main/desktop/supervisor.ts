@@ -41,6 +41,8 @@ export interface Supervisor<P> {
   cancelDiagnosis(): void
   /** Tells windows how an opening went that none of them asked for. */
   announce(result: CommandResult): void
+  /** Hands a link to the window, which reads it. */
+  follow(link: string): void
   /** Stops a run in progress, waits for its end at most `ms`, then ends both processes. */
   shutDown(ms: number): Promise<void>
 }
@@ -65,6 +67,7 @@ export const createSupervisor = <P>(options: SupervisorOptions<P>): Supervisor<P
   let machine: DesktopState['machine'] = null
   let seq = 0
   let opened: DesktopState['opened']
+  let link: DesktopState['link']
   const opening = new Map<number, (result: CommandResult) => void>()
   const predicting = new Map<number, (result: CommandResult) => void>()
 
@@ -140,6 +143,7 @@ export const createSupervisor = <P>(options: SupervisorOptions<P>): Supervisor<P
     activeRun: runs.active(),
     lastRun: runs.last(),
     ...(opened === undefined ? {} : { opened }),
+    ...(link === undefined ? {} : { link }),
     dumps: options.dumps.list().map(({ id, name }) => ({ id, name })),
     diagnosis: diagnoser.state(),
     runtime,
@@ -239,6 +243,10 @@ export const createSupervisor = <P>(options: SupervisorOptions<P>): Supervisor<P
     cancelDiagnosis: diagnoser.cancel,
     announce: (result) => {
       opened = { seq: (opened?.seq ?? 0) + 1, result }
+      publish()
+    },
+    follow: (text) => {
+      link = { seq: (link?.seq ?? 0) + 1, text }
       publish()
     },
     shutDown: async (ms) => {

@@ -3,7 +3,8 @@ import { tell } from '../state/messages.ts'
 import { CopyIcon, DoneIcon } from './icons.tsx'
 
 interface Props {
-  readonly text: string
+  /** Text, or what gives it when it is copied. */
+  readonly text: string | (() => string)
   /** What is copied, for the button's name: `Copy start`. */
   readonly what: string
   readonly label?: string
@@ -28,7 +29,7 @@ export const CopyButton = ({
     return () => clearTimeout(timer)
   }, [copied])
   const copy = (): void => {
-    navigator.clipboard.writeText(text).then(
+    navigator.clipboard.writeText(typeof text === 'string' ? text : text()).then(
       () => setCopied(true),
       (error: unknown) =>
         tell('error', `Nothing was copied: ${error instanceof Error ? error.message : String(error)}`),

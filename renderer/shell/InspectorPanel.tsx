@@ -1,6 +1,7 @@
 import { SourceBadge } from '../controls/SourceBadge.tsx'
 import { formatInt } from '../drawing/format.ts'
 import { withSource } from '../drawing/provenance.ts'
+import { linkNow } from '../state/follow-link.ts'
 import { runStateOf } from '../state/run-state.ts'
 import { useSelection } from '../state/selection.ts'
 import { useSession } from '../state/session.ts'
@@ -86,11 +87,20 @@ export const InspectorPanel = () => {
           </p>
         ) : null}
       </div>
-      {openRun === null || isSweep ? null : (
-        <p className="inspector-foot">
-          <span className="num">{formatInt(openRun.spanCount)}</span> spans in the bundle
-        </p>
-      )}
+      <div className="inspector-foot">
+        {openRun === null || isSweep ? null : (
+          <p>
+            <span className="num">{formatInt(openRun.spanCount)}</span> spans in the bundle
+          </p>
+        )}
+        <CopyButton
+          text={linkNow}
+          what="a link to this place (Ctrl+Shift+L)"
+          label="Link"
+          className="button button-quiet inspector-link"
+          testId="copy-link"
+        />
+      </div>
     </aside>
   )
 }

@@ -1,3 +1,4 @@
+import { copyLink } from '../state/follow-link.ts'
 import { useRunForm } from '../state/form.ts'
 import { startDefaultRun, togglePause } from '../state/run-actions.ts'
 import { runStateOf } from '../state/run-state.ts'
@@ -75,6 +76,13 @@ export const ACTIONS: readonly Action[] = [
     keys: [stroke('ArrowRight', { alt: true })],
     enabled: () => useTrail.getState().trail.future.length > 0,
     run: () => useTrail.getState().go('forward'),
+  },
+  {
+    id: 'place.link',
+    title: 'Copy a link to what is shown and selected',
+    keys: [stroke('KeyL', { ctrl: true, shift: true })],
+    enabled: always,
+    run: copyLink,
   },
   {
     id: 'run.startDefault',

@@ -2,6 +2,7 @@ import { STORE_PORT } from '../../app/protocol/channels.ts'
 import type { DesktopBridge, DesktopState } from '../../app/protocol/desktop.ts'
 import type { Progress } from '../../app/protocol/store.ts'
 import { useThemeChoice } from '../theme/use-theme.ts'
+import { followLink, followWaitingLinks } from './follow-link.ts'
 import { useRunForm } from './form.ts'
 import { tell } from './messages.ts'
 import { endText } from './run-state.ts'
@@ -65,6 +66,10 @@ const followRuns = (before: DesktopState | null, now: DesktopState): void => {
   } else if (opened.result.dump !== undefined) showDump(opened.result.dump)
 }
 
+const followLinks = (before: DesktopState | null, now: DesktopState): void => {
+  if (now.link !== undefined && now.link.seq !== before?.link?.seq) void followLink(now.link.text)
+}
+
 /** Keeps the open run's numbers fresh from the store's progress. */
 const followProgress = (): ((progress: Progress) => void) => {
   let refreshedAt = 0
@@ -98,6 +103,7 @@ export const connectPage = (): void => {
     const port = event.ports[0]
     if (isPortMessage(event) && port !== undefined) client.connect(clientPort(port))
   })
+  followWaitingLinks()
   client.onProgress(followProgress())
   client.onConnect(() => {
     const { openId, openRunById, refreshRuns } = useSession.getState()
@@ -111,6 +117,7 @@ export const connectPage = (): void => {
     followStore(bridge, before, now)
     announce(before, now)
     followRuns(before, now)
+    followLinks(before, now)
   }
   bridge.onState(take)
   bridge.getState().then(

@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -128,6 +129,15 @@ export const runDefault = async (page: Page): Promise<void> => {
   await waitReady(page, 'engine')
   await page.getByTestId('run-start-default').click()
   await expect.poll(async () => (await stateOf(page)).lastRun?.status, { timeout: 30_000 }).toBe('complete')
+}
+
+/** Starts the app a second time with the arguments of the first and more; the exit code. */
+export const startAgain = async (app: ElectronApplication, more: readonly string[]): Promise<unknown> => {
+  const { spawnfile, spawnargs } = app.process()
+  const own = spawnargs.slice(1).filter((argument) => !/inspect|remote-debugging|^-r$|loader/.test(argument))
+  const child = spawn(spawnfile, [...own, ...more], { stdio: 'ignore', cwd: ROOT })
+  const [code] = await once(child, 'exit')
+  return code
 }
 
 /** The sizes of window at which every view is looked at. */

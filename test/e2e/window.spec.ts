@@ -1,21 +1,10 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ElectronApplication } from 'playwright'
 import { runIdOf } from '../../main/process/run-id.ts'
-import { onlyBundle, runDefault, stateOf } from './desk.ts'
+import { onlyBundle, runDefault, startAgain, stateOf } from './desk.ts'
 import { expect, test } from './fixture.ts'
-
-/** Starts the app a second time with the arguments of the first and more; the exit code. */
-const startAgain = async (app: ElectronApplication, more: readonly string[]): Promise<unknown> => {
-  const { spawnfile, spawnargs } = app.process()
-  const own = spawnargs.slice(1).filter((argument) => !/inspect|remote-debugging|^-r$|loader/.test(argument))
-  const child = spawn(spawnfile, [...own, ...more], { stdio: 'ignore', cwd: join(__dirname, '..', '..') })
-  const [code] = await once(child, 'exit')
-  return code
-}
 
 const userDir = (app: ElectronApplication): string =>
   app

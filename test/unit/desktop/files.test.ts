@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,6 +7,7 @@ import { parseRunConfig } from '../../../app/run/parse.ts'
 import { type Manifest, manifestSchema } from '../../../app/trace/manifest.ts'
 import { bundlesIn } from '../../../main/desktop/bundles.ts'
 import { openedDumps } from '../../../main/desktop/dumps.ts'
+import { linkArguments, linksOfSystem } from '../../../main/desktop/links.ts'
 import { markInterrupted } from '../../../main/desktop/mark-interrupted.ts'
 import { isBundle, pathArguments } from '../../../main/desktop/paths.ts'
 import { settingsFile, visibleBounds } from '../../../main/desktop/settings.ts'
@@ -171,4 +173,27 @@ it('paths of a command line are bundles, dumps and folders, not switches and not
   expect(isBundle(join(folder, 'dump'))).toBe(false)
   writeFileSync(join(folder, 'dump', 'run.json'), '{}')
   expect(isBundle(join(folder, 'dump'))).toBe(true)
+})
+
+it('links of a command line are of one bounded line, and no paths', () => {
+  const links = ['dcpscope://open?view=merge', 'DCPSCOPE://open?view=run&name=a.dcp']
+  const argv = [...links, 'a.dcp', '--x', 'dcpscope://a b', 'dcpscope://\n', `dcpscope://${'x'.repeat(4000)}`]
+  expect(linkArguments(argv)).toEqual(links)
+  expect(pathArguments(argv, folder, folder)).toEqual([join(folder, 'a.dcp')])
+})
+
+it('a link of the system that comes early waits for whoever listens', () => {
+  const app = new EventEmitter()
+  let prevented = 0
+  const send = (url: string): void => {
+    app.emit('open-url', { preventDefault: () => prevented++ }, url)
+  }
+  const onLink = linksOfSystem(app)
+  send('dcpscope://open?view=merge')
+  send('https://example.org')
+  const got: string[] = []
+  onLink((link) => got.push(link))
+  send('dcpscope://open?view=run')
+  expect(got).toEqual(['dcpscope://open?view=merge', 'dcpscope://open?view=run'])
+  expect(prevented).toBe(3)
 })

@@ -353,6 +353,14 @@ describe('opening a bundle', () => {
   })
 })
 
+it('a link is handed to windows as it came, each time anew', () => {
+  const { supervisor } = desk()
+  expect(supervisor.state().link).toBeUndefined()
+  supervisor.follow('dcpscope://open?view=merge')
+  supervisor.follow('dcpscope://open?view=merge')
+  expect(supervisor.state().link).toEqual({ seq: 2, text: 'dcpscope://open?view=merge' })
+})
+
 describe('predicting memory', () => {
   const prediction = { device: 'cpu', components: [{ name: 'kv pages', bytes: 5 }], availableBytes: 9 }
 
