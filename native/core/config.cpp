@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/error.h"
+#include "core/generate.h"
 #include "core/layout.h"
 #include "core/quantise.h"
 
@@ -143,6 +144,15 @@ void validate(const Config& config) {
   validatePools(config);
 }
 
+bool keepsLseApart(const Config& c) {
+  return !isTokens(c.lseLayout, c.qLen) || c.lseBf16 || c.paddedHeads > c.heads ||
+         contains(c.faults, FaultKind::lseLayoutTransposed);
+}
+
+int64_t kernelLseBytes(const Config& c, const Shape& s, int64_t tokens) {
+  return keepsLseApart(c) ? tokens * s.kernelHeads * (c.lseBf16 ? 2 : 4) : 0;
+}
+
 float kvScale(const Config& config) { return config.kvType == KvType::fp8 ? fp8Scale(config.needles) : 1.0F; }
 
 void requireAddressablePool(const Config& config, const Shape& shape) {
@@ -165,8 +175,8 @@ Shape::Shape(const Config& c)
       rowsPerRequest(c.qLen * c.heads),
       valueBytes(c.kvType == KvType::fp32 ? 4 : 2),
       wireBytes(c.wireFp32 ? 4 : valueBytes),
-      cacheRowBytes(cacheRowBytesOf(c.kvType, keyDim) * std::max(2 * c.kvHeads, 1)),
-      cacheParts(std::max(2 * c.kvHeads, 1)),
+      cacheRowBytes(cacheRowBytesOf(c.kvType, keyDim) * cachedRows(c.kvHeads)),
+      cacheParts(cachedRows(c.kvHeads)),
       groupHeads(c.heads / std::max(c.kvHeads, 1)),
       cellBegin(c.contextLens.size() + 1, 0),
       columns(0),

@@ -128,6 +128,13 @@ struct Shape {
   int64_t cells() const { return cellBegin.back(); }
 };
 
+/**
+ * Whether the kernel keeps its lse in a layout, a type or with heads of its own, and not in the fp32 [T][H]
+ * that everything behind it takes; and bytes of that tensor for a batch of `tokens`, else 0.
+ */
+bool keepsLseApart(const Config& config);
+int64_t kernelLseBytes(const Config& config, const Shape& shape, int64_t tokens);
+
 /** Value of one unit of an fp8 cache; 1 for the others, whose values stand for themselves. */
 float kvScale(const Config& config);
 

@@ -67,6 +67,9 @@ static inline DCPSCOPE_HD RowSpec keyRow(const Source& source, int64_t position)
   return spec;
 }
 
+/** Rows of a token in a cache: with MLA (`kvHeads` 0) one, else a key and a value of each KV head. */
+static inline DCPSCOPE_HD constexpr int cachedRows(int kvHeads) { return kvHeads > 0 ? 2 * kvHeads : 1; }
+
 /**
  * Row `part` of what a cache keeps of a token: with MLA (`kvHeads` 0) its key, else the keys of all KV heads
  * and behind them their values, in which no needle shows.

@@ -6,15 +6,6 @@
 
 namespace dcpscope {
 
-/** How the step behind the kernel reads its lse; all but the first are faults. */
-enum class LseReading {
-  right,
-  /** In another layout than it was written in. */
-  transposed,
-  /** As if there were no padding. */
-  untrimmed
-};
-
 /** Faults of one layer. */
 struct KernelFaults {
   /** The lse is rounded to bf16 where it is stored. */
@@ -59,17 +50,15 @@ class KernelOutput {
  private:
   bool padded() const { return ownOut_.size() > 0; }
   int64_t kernelRow(int64_t row) const { return row / heads_ * place_.heads + row % heads_; }
-  float lseAt(int64_t index) const;
-  int64_t readAt(int64_t row) const;
 
   const int64_t heads_;
   const int64_t rowBytes_;
-  const bool bf16_;
-  const LsePlace place_;
   /** With room for padding; empty where there is none. */
   Block<unsigned char> ownOut_;
   /** fp32, or bf16 in as many bytes; empty where the kernel's lse is what the merge takes. */
   Block<unsigned char> ownLse_;
+  const KernelLse kernelLse_;
+  const LsePlace& place_ = kernelLse_.place;
   unsigned char* out_ = nullptr;
   float* lse_ = nullptr;
   KernelFaults faults_;
