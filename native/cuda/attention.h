@@ -25,13 +25,18 @@ struct AttentionShape {
   /** Keys of a row of sparse attention; 0: dense. */
   int topk;
   bool outFp32;
+  /** KV heads of grouped-query attention, keyDim = valueDim = the width of a head; 0: MLA. */
+  int kvHeads = 0;
 };
 
 /** Device pointers of one call. T = requests * qLen. */
 struct AttentionInputs {
   /** bf16 [T][H][D]. */
   const void* q;
-  /** The rank's pool of one layer: [poolPages][pageSize] rows in the format of `kvType`. */
+  /**
+   * The rank's pool of one layer: [poolPages][pageSize] rows in the format of `kvType`, one of a token with
+   * MLA; else the keys of all KV heads and behind them their values.
+   */
   const void* pool;
   int64_t poolPages;
   /** Value of one unit of an fp8 cache; 1 for the others. */

@@ -3,6 +3,7 @@
 #include <set>
 #include <vector>
 
+#include "cuda/portable/group_rows.h"
 #include "cuda/portable/schedule.h"
 #include "tests/expect.h"
 #include "tests/tests.h"
@@ -44,6 +45,23 @@ void dealOut(const std::vector<int64_t>& tiles, int items, int64_t blocks, int64
   for (const auto& [block, count] : tilesOfBlock) EXPECT(count <= share);
 }
 
+/** The groups of some requests have every row once: of their request and of heads that share their KV head.
+ */
+void groupsHaveEveryRowOnce(const KvGroups& of) {
+  constexpr int kRequests = 3;
+  std::set<int64_t> rows;
+  const int each = of.heads / of.kvHeads;
+  for (int group = 0; group < kRequests * of.kvHeads; ++group)
+    for (int i = 0; i < of.qLen * each; ++i) {
+      const int64_t row = groupedRow(of, group, i);
+      EXPECT(rows.insert(row).second);
+      EXPECT(row / of.heads / of.qLen == group / of.kvHeads);
+      EXPECT(row % of.heads / each == group % of.kvHeads);
+    }
+  EXPECT(rows.size() == static_cast<size_t>(kRequests * of.qLen * of.heads));
+  EXPECT(*rows.begin() == 0 && *rows.rbegin() == kRequests * of.qLen * of.heads - 1);
+}
+
 }  // namespace
 
 void schedule() {
@@ -56,6 +74,9 @@ void schedule() {
   }
   dealOut({0}, 1, 132, 16);
   dealOut({65536, 0, 1}, 64, 264, 16);
+  for (const int qLen : {1, 2, 8})
+    for (const auto& [heads, kvHeads] : {std::pair(8, 2), {28, 4}, {3, 3}, {16, 1}})
+      groupsHaveEveryRowOnce({qLen, heads, kvHeads});
 }
 
 }  // namespace dcpscope::tests

@@ -11,8 +11,8 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kWarp;
-/** Rows that one warp of `fill` writes. */
-constexpr int kRowsPerWarp = 4;
+/** Tokens that one warp of `fill` writes. */
+constexpr int kTokensPerWarp = 4;
 
 __global__ void __launch_bounds__(kThreads)
     fillKernel(const __grid_constant__ FillTask task, int64_t begin, int64_t end) {
@@ -23,9 +23,12 @@ __global__ void __launch_bounds__(kThreads)
        local += warps) {
     const int64_t position = layout::globalIndex(local, own.rank, own.ranks, own.interleave);
     const int64_t slot = layout::slot(task.pages[local / own.pageSize], local, own.pageSize);
-    const RowSpec spec = keyRow(task.source, position);
-    writeRow(
-        task.format, [&](int d) { return generatedFour(spec, d); },
+    writeToken(
+        task.format,
+        [&](int part) {
+          const RowSpec spec = cachedRow(task.source, position, part, task.format.kvHeads);
+          return [spec](int d) { return generatedFour(spec, d); };
+        },
         static_cast<uint8_t*>(task.pool) + slot * task.format.rowBytes, lane);
   }
 }
@@ -34,10 +37,13 @@ __global__ void __launch_bounds__(kThreads)
 __device__ inline void appendToken(const AppendTask& task, int token, int lane) {
   const int64_t slot = token < task.tokens ? task.slots[token] : -1;
   if (slot < 0) return;
-  const auto* key =
-      static_cast<const uint16_t*>(task.keys) + static_cast<int64_t>(token) * task.format.keyDim;
-  writeRow(
-      task.format, [&](int d) { return *reinterpret_cast<const uint2*>(key + d); },
+  const int64_t first = static_cast<int64_t>(token) * cachedRows(task.format.kvHeads);
+  writeToken(
+      task.format,
+      [&](int part) {
+        const auto* row = static_cast<const uint16_t*>(task.keys) + (first + part) * task.format.keyDim;
+        return [row](int d) { return *reinterpret_cast<const uint2*>(row + d); };
+      },
       static_cast<uint8_t*>(task.pool) + slot * task.format.rowBytes, lane);
 }
 
@@ -62,7 +68,7 @@ void fill(const FillTask& task, cudaStream_t stream) {
   const int64_t begin = layout::localLength(task.first, own.rank, own.ranks, own.interleave);
   const int64_t end = layout::localLength(task.last, own.rank, own.ranks, own.interleave);
   if (begin >= end) return;
-  fillKernel<<<blocksFor(end - begin, kWarps * kRowsPerWarp), kThreads, 0, stream>>>(task, begin, end);
+  fillKernel<<<blocksFor(end - begin, kWarps * kTokensPerWarp), kThreads, 0, stream>>>(task, begin, end);
   launched("fill");
 }
 

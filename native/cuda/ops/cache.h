@@ -23,10 +23,12 @@ struct CacheFormat {
   /** bf16, fp8 or fp8DsMla. */
   KvType type;
   int keyDim;
-  /** Shape::cacheRowBytes. */
+  /** Bytes of a token: Shape::cacheRowBytes. */
   int rowBytes;
   /** Value of one unit of an fp8 cache; 1 for the others. */
   float scale;
+  /** 0: MLA. A token is made of cachedRows(kvHeads) rows. */
+  int kvHeads = 0;
 };
 
 /** Context tokens first .. last - 1 (global positions) of one request in one layer. */
@@ -48,7 +50,7 @@ void fill(const FillTask& task, cudaStream_t stream);
 struct AppendTask {
   CacheFormat format;
   int tokens;
-  /** New keys bf16 [tokens][keyDim]. */
+  /** Rows of the new tokens, bf16 [tokens][cachedRows(kvHeads)][keyDim]. */
   const void* keys;
   /** Slot of each new token [tokens], -1 where another rank stores it. */
   const int64_t* slots;

@@ -62,4 +62,12 @@ __device__ inline void writeRow(const CacheFormat& format, const Values& values,
     writeBf16(values, format.keyDim, row, lane);
 }
 
+/** The same for all rows of a token: `rowOf(part)` gives the values of one. */
+template <class RowOf>
+__device__ inline void writeToken(const CacheFormat& format, const RowOf& rowOf, uint8_t* token, int lane) {
+  const int parts = cachedRows(format.kvHeads);
+  const int bytes = format.rowBytes / parts;
+  for (int part = 0; part < parts; ++part) writeRow(format, rowOf(part), token + part * bytes, lane);
+}
+
 }  // namespace dcpscope::cuda

@@ -17,11 +17,14 @@ struct InputsTask {
   int firstHead;
   int heads;
   int keyDim;
+  /** Of grouped-query attention; 0: MLA. */
+  int kvHeads;
   /** Data of the layer, by request (device). */
   const Source* sources;
   /** Global length before the new tokens, by request (device): read when the kernel runs. */
   const int64_t* before;
-  /** bf16 [T][heads][keyDim] and [T][keyDim]. */
+  /** bf16 [T][heads][keyDim], and what the cache keeps of the new tokens, [T][cachedRows(kvHeads)][keyDim].
+   */
   void* queries;
   void* keys;
 };

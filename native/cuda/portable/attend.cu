@@ -56,25 +56,29 @@ AttendKernel kernelOf(int keyDim) {
 }
 
 /** Many rows share the keys that were read; many keys share a barrier. The last fits for every width. */
-template <KvType kv>
-AttendKernel choose(int keyDim, int rowsPerGroup) {
-  const AttendKernel wide = kernelOf<Tile<kv, 32, 16>>(keyDim);
-  if (rowsPerGroup > 16 && wide.sharedBytes <= kSharedLimit) return wide;
-  const AttendKernel narrow = kernelOf<Tile<kv, 16, 32>>(keyDim);
-  return narrow.sharedBytes <= kSharedLimit ? narrow : kernelOf<Tile<kv, 16, 16>>(keyDim);
+template <KvType kv, bool grouped = false>
+AttendKernel choose(const AttentionShape& shape) {
+  const AttendKernel wide = kernelOf<Tile<kv, 32, 16, grouped>>(shape.keyDim);
+  if (rowsPerGroup(shape) > 16 && wide.sharedBytes <= kSharedLimit) return wide;
+  const AttendKernel narrow = kernelOf<Tile<kv, 16, 32, grouped>>(shape.keyDim);
+  return narrow.sharedBytes <= kSharedLimit ? narrow : kernelOf<Tile<kv, 16, 16, grouped>>(shape.keyDim);
 }
 
 }  // namespace
 
 AttendKernel attendKernel(const AttentionShape& shape) {
-  const int rowsPerGroup = shape.topk > 0 ? shape.heads : shape.heads * shape.qLen;
-  if (shape.kvType == KvType::bf16) return choose<KvType::bf16>(shape.keyDim, rowsPerGroup);
-  if (shape.kvType == KvType::fp8) return choose<KvType::fp8>(shape.keyDim, rowsPerGroup);
-  return choose<KvType::fp8DsMla>(shape.keyDim, rowsPerGroup);
+  const bool grouped = shape.kvHeads > 0;
+  if (shape.kvType == KvType::bf16)
+    return grouped ? choose<KvType::bf16, true>(shape) : choose<KvType::bf16>(shape);
+  if (shape.kvType == KvType::fp8)
+    return grouped ? choose<KvType::fp8, true>(shape) : choose<KvType::fp8>(shape);
+  return choose<KvType::fp8DsMla>(shape);
 }
 
 static_assert(Tile<KvType::bf16, 16, 16>::sharedBytes(kMaxValueDim + kMaxRopeDim) <= kSharedLimit);
 static_assert(Tile<KvType::fp8, 16, 16>::sharedBytes(kMaxValueDim + kMaxRopeDim) <= kSharedLimit);
 static_assert(Tile<KvType::fp8DsMla, 16, 32>::sharedBytes(kDsMlaLatent + kDsMlaRope) <= kSharedLimit);
+static_assert(Tile<KvType::bf16, 16, 16, true>::sharedBytes(kMaxValueDim) <= kSharedLimit);
+static_assert(Tile<KvType::fp8, 16, 16, true>::sharedBytes(kMaxValueDim) <= kSharedLimit);
 
 }  // namespace dcpscope::cuda::portable

@@ -17,8 +17,8 @@ class Attend {
         thread_(int(threadIdx.x)),
         warp_(thread_ / 32),
         lane_(thread_ % 32),
-        shared_{T::rowStride(work.shape.keyDim)},
-        loader_(work, Shared<T>{T::rowStride(work.shape.keyDim)}) {
+        shared_{work.shape.keyDim},
+        loader_(work, Shared<T>{work.shape.keyDim}) {
     const int groups = work.shape.valueDim / 16;
     const int perWarp = (groups + kWarps - 1) / kWarps;
     firstColumns_ = warp_ * perWarp;
@@ -61,7 +61,7 @@ class Attend {
   __device__ void loadBounds() {
     if (thread_ < T::kRows) {
       const bool real = thread_ < shared_.piece().rows;
-      const int64_t token = (shared_.piece().firstRow + thread_) / work_.shape.heads;
+      const int64_t token = real ? rowOf<T>(work_, shared_.piece(), thread_) / work_.shape.heads : 0;
       shared_.bounds()[thread_] = !real                  ? 0
                                   : work_.shape.topk > 0 ? work_.shape.topk
                                                          : work_.in.bounds[token];
@@ -93,9 +93,10 @@ class Attend {
     const int keyGroup = warp_ / T::kRowTiles % T::kKeyGroups;
     const int part = warp_ / (T::kRowTiles * T::kKeyGroups);
     const int firstKey = keyGroup * T::kColumnTiles * 8;
-    const uint32_t a =
-        sharedAddress(shared_.queries()) + (rowTile * 16 + lane_ % 16) * shared_.stride + lane_ / 16 * 16;
-    const uint32_t b = keys + (firstKey + lane_ % 8) * shared_.stride + lane_ / 8 % 2 * 16;
+    const uint32_t a = sharedAddress(shared_.queries()) +
+                       (rowTile * 16 + lane_ % 16) * shared_.queryStride() + lane_ / 16 * 16;
+    const int stride = shared_.keyStride();
+    const uint32_t b = keys + (firstKey + lane_ % 8) * stride + lane_ / 8 % 2 * 16;
     const int steps = work_.shape.keyDim / 16;
     // Two chains of sums, so that one product need not wait for the other.
     float sum[2][T::kColumnTiles][4] = {};
@@ -109,7 +110,7 @@ class Attend {
 #pragma unroll
         for (int c = 0; c < T::kColumnTiles; ++c) {
           uint32_t k[2];
-          loadMatrices(k, b + c * 8 * shared_.stride + 32 * at);
+          loadMatrices(k, b + c * 8 * stride + 32 * at);
           multiplyAdd(sum[chain][c], q, k[0], k[1]);
         }
       }
@@ -180,7 +181,9 @@ class Attend {
     }
     const uint32_t a =
         sharedAddress(shared_.probabilities()) + lane_ % 16 * (2 * T::kScoreStride) + lane_ / 16 * 16;
-    const uint32_t b = keys + lane_ % 16 * shared_.stride + lane_ / 16 * 16 + firstColumns_ * 32;
+    const int stride = shared_.keyStride();
+    const uint32_t values = keys + 2 * T::valueAt(work_.shape.keyDim);
+    const uint32_t b = values + lane_ % 16 * stride + lane_ / 16 * 16 + firstColumns_ * 32;
 #pragma unroll
     for (int k = 0; k < T::kKeys / 16; ++k) {
       uint32_t p[T::kRowTiles][4];
@@ -192,7 +195,7 @@ class Attend {
       for (int g = 0; g < kGroupsPerWarp; ++g) {
         if (g >= columnGroups_) break;
         uint32_t v[4];
-        loadTransposed(v, b + k * 16 * shared_.stride + 32 * g);
+        loadTransposed(v, b + k * 16 * stride + 32 * g);
 #pragma unroll
         for (int r = 0; r < T::kRowTiles; ++r) {
           multiplyAdd(sums_[r][g][0], p[r], v[0], v[1]);
@@ -218,7 +221,6 @@ class Attend {
   }
 
   __device__ void write() const {
-    const int64_t firstRow = shared_.piece().firstRow;
     const int64_t slot = shared_.piece().slot;
     const int rows = shared_.piece().rows;
     const bool partial = slot >= 0;
@@ -228,7 +230,7 @@ class Attend {
       if (partial) {
         work_.partialLse[slot * T::kRows + thread_] = shared_.lses()[thread_];
       } else {
-        writeLse(work_, firstRow + thread_, shared_.lses()[thread_]);
+        writeLse(work_, rowOf<T>(work_, shared_.piece(), thread_), shared_.lses()[thread_]);
       }
     }
 #pragma unroll
@@ -239,7 +241,8 @@ class Attend {
         if (row >= rows) continue;
         const bool empty = shared_.lses()[row] == -INFINITY;
         if (empty && !fills) continue;
-        const RowTarget whole = partial ? partialRow(work_, slot, row) : resultRow(work_, firstRow + row);
+        const RowTarget whole =
+            partial ? partialRow(work_, slot, row) : resultRow(work_, rowOf<T>(work_, shared_.piece(), row));
         const RowTarget to = whole.from(firstColumns_ * 16 + lane_ % 4 * 2);
         const float factor = shared_.scores()[row];
 #pragma unroll

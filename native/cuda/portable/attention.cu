@@ -12,6 +12,7 @@ namespace dcpscope::cuda {
 namespace {
 
 using portable::AttendKernel;
+using portable::rowsPerGroup;
 using portable::Work;
 
 constexpr int64_t kAlignment = 256;
@@ -26,14 +27,21 @@ void validate(const AttentionShape& shape) {
        "fp32 caches are for device cpu; use bf16, fp8 or fp8_ds_mla on a GPU");
   rule(shape.requests > 0 && shape.qLen > 0 && shape.heads > 0 && shape.pageSize > 0, "shape",
        "requests, query tokens, heads and pageSize must be above 0");
+  const bool grouped = shape.kvHeads > 0;
   rule(shape.valueDim > 0 && shape.valueDim <= portable::kMaxValueDim && shape.valueDim % 16 == 0,
-       "kvLoraRank", "must be a multiple of 16 up to 512 on a GPU" + got(shape.valueDim));
+       grouped ? "headDim" : "kvLoraRank",
+       "must be a multiple of 16 up to 512 on a GPU" + got(shape.valueDim));
   const int rope = shape.keyDim - shape.valueDim;
   rule(rope >= 0 && rope <= portable::kMaxRopeDim && rope % 16 == 0, "ropeDim",
        "must be a multiple of 16 up to 256 on a GPU" + got(rope));
   rule(shape.kvType != KvType::fp8DsMla ||
            (shape.valueDim == portable::kDsMlaLatent && rope == portable::kDsMlaRope),
        "kvDtype", "fp8_ds_mla rows hold kvLoraRank 512 and ropeDim 64");
+  if (!grouped) return;
+  rule(shape.heads % shape.kvHeads == 0, "kvHeads", "must divide heads" + got(shape.kvHeads));
+  rule(rope == 0, "headDim", "must be that of keys and of values" + got(shape.keyDim));
+  rule(shape.topk == 0, "topk", "must be 0 with KV heads" + got(shape.topk));
+  rule(shape.kvType != KvType::fp8DsMla, "kvDtype", "fp8_ds_mla keeps no KV heads");
 }
 
 int64_t aligned(int64_t bytes) { return portable::divideUp(bytes, kAlignment) * kAlignment; }
@@ -53,9 +61,10 @@ class PortableAttention final : public Attention {
 
     const bool sparse = shape.topk > 0;
     work_.shape = shape;
+    work_.kvHeads = shape.kvHeads > 0 ? shape.kvHeads : 1;
     work_.blocks = deviceAttribute(cudaDevAttrMultiProcessorCount) * resident;
-    work_.groups = sparse ? shape.requests * shape.qLen : shape.requests;
-    work_.rowsPerGroup = sparse ? shape.heads : shape.heads * shape.qLen;
+    work_.groups = sparse ? shape.requests * shape.qLen : shape.requests * work_.kvHeads;
+    work_.rowsPerGroup = rowsPerGroup(shape);
     work_.rows = kernel_.rows;
     work_.keys = kernel_.keys;
     work_.items = int(portable::divideUp(work_.rowsPerGroup, kernel_.rows));

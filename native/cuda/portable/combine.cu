@@ -1,6 +1,7 @@
 #include "cuda/check.h"
 #include "cuda/ops/block_stamp.h"
 #include "cuda/portable/result.cuh"
+#include "cuda/portable/rows.cuh"
 #include "cuda/portable/schedule.h"
 #include "cuda/portable/tile.cuh"
 
@@ -89,13 +90,13 @@ __device__ void combineRow(const Partials& partials, int64_t outRow, float (*sum
 __global__ void __launch_bounds__(kCombineThreads) combineRows(const __grid_constant__ Work work) {
   __shared__ float sums[kCombineWarps][kMaxValueDim];
   const BlockStamp stamp(work.in.combineStamps);
-  const int64_t outRow = blockIdx.x;
-  const int group = int(outRow / work.rowsPerGroup);
-  const int inGroup = int(outRow % work.rowsPerGroup);
+  const int group = int(blockIdx.x) / work.rowsPerGroup;
+  const int inGroup = int(blockIdx.x) % work.rowsPerGroup;
   const Item item =
       itemOf(work.plan.begin[group], work.plan.begin[group + 1], work.items, inGroup / work.rows);
   const int64_t share = *work.plan.share;
-  if (item.split(share)) combineRow({work, item, share, inGroup % work.rows}, outRow, sums);
+  if (item.split(share))
+    combineRow({work, item, share, inGroup % work.rows}, rowOf(work, group, inGroup), sums);
   stamp.end();
 }
 

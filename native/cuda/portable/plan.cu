@@ -9,7 +9,7 @@ constexpr int kPlanThreads = 512;
 constexpr int kPlanWarps = kPlanThreads / 32;
 
 __device__ int64_t costOf(const Work& work, const int32_t* lengths, int group) {
-  const int64_t keys = work.shape.topk > 0 ? work.shape.topk : lengths[group];
+  const int64_t keys = work.shape.topk > 0 ? work.shape.topk : lengths[group / work.kvHeads];
   return work.items * (kItemCost + divideUp(keys, work.keys));
 }
 

@@ -20,8 +20,11 @@ struct Piece {
 /** The parts of a block's shared memory. T is a Tile. */
 template <class T>
 struct Shared {
-  /** Bytes of a row of queries or keys. */
-  int stride;
+  int keyDim;
+
+  /** Bytes of a row of queries, and of keys. */
+  __device__ int queryStride() const { return T::queryStride(keyDim); }
+  __device__ int keyStride() const { return T::keyStride(keyDim); }
 
   template <class U>
   static __device__ U* at(int offset) {
@@ -41,7 +44,7 @@ struct Shared {
   static __device__ int32_t* valid(int buffer) { return at<int32_t>(T::kValidAt) + buffer * T::kKeys; }
   static __device__ unsigned char* queries() { return at<unsigned char>(T::kQueriesAt); }
   __device__ unsigned char* keys(int buffer) const {
-    return queries() + T::kRows * stride + buffer * T::kKeys * stride;
+    return queries() + T::queryBytes(keyDim) + buffer * T::keyBytes(keyDim);
   }
   /** Rows of a quantised cache as they are. */
   __device__ unsigned char* raw() const { return keys(T::kKeyBuffers); }

@@ -22,18 +22,21 @@ constexpr int kDsMlaLatent = dsmla::kLatent;
 constexpr int kDsMlaRope = dsmla::kRope;
 constexpr int kDsMlaBytes = dsmla::kRowBytes;
 
-/** Bytes of one token in the pool. */
+/** Bytes of one cached row: with MLA all of a token, else its key or its value of one KV head. */
 constexpr int rowBytes(KvType kv, int keyDim) {
   return kv == KvType::bf16 ? 2 * keyDim : kv == KvType::fp8 ? keyDim : kDsMlaBytes;
 }
 
 /**
- * Tile of kRows query rows and kKeys keys. For the scores each warp takes 16 rows, kColumnTiles * 8 keys and
- * every kDepthParts-th step of the key's width; for the values, all rows and a share of the columns.
+ * Tile of kRows query rows and kKeys keys. With MLA a value is the first part of its key; `grouped`: it is a
+ * row of its own, which lies behind the key in shared memory. For the scores each warp takes 16 rows,
+ * kColumnTiles * 8 keys and every kDepthParts-th step of the key's width; for the values, all rows and a
+ * share of the columns.
  */
-template <KvType kv, int rows, int keys>
+template <KvType kv, int rows, int keys, bool grouped = false>
 struct Tile {
   static constexpr KvType kKv = kv;
+  static constexpr bool kGrouped = grouped;
   static constexpr int kRows = rows;
   static constexpr int kKeys = keys;
   static constexpr int kRowTiles = rows / 16;
@@ -65,11 +68,17 @@ struct Tile {
   static constexpr int kQueriesAt = kPieceAt + 48;
   static_assert(kQueriesAt % 16 == 0);
 
-  /** Bytes of one row, of the queries, of one buffer of keys, and of the raw rows. */
-  static constexpr int rowStride(int keyDim) { return 2 * (keyDim + kPadding); }
-  static constexpr int queryBytes(int keyDim) { return rows * rowStride(keyDim); }
-  static constexpr int keyBytes(int keyDim) { return keys * rowStride(keyDim); }
-  static constexpr int rawBytes(int keyDim) { return kQuantised ? keys * rowBytes(kv, keyDim) : 0; }
+  /** Cached rows that lie in one row of keys, and where its values begin there, in values. */
+  static constexpr int kRowsOfKey = grouped ? 2 : 1;
+  static constexpr int valueAt(int keyDim) { return grouped ? keyDim : 0; }
+
+  /** Bytes of one row of queries, and of keys; of the queries, of one buffer of keys, and of the raw rows. */
+  static constexpr int queryStride(int keyDim) { return 2 * (keyDim + kPadding); }
+  static constexpr int keyStride(int keyDim) { return 2 * (kRowsOfKey * keyDim + kPadding); }
+  static constexpr int queryBytes(int keyDim) { return rows * queryStride(keyDim); }
+  static constexpr int keyBytes(int keyDim) { return keys * keyStride(keyDim); }
+  static constexpr int rawStride(int keyDim) { return kRowsOfKey * rowBytes(kv, keyDim); }
+  static constexpr int rawBytes(int keyDim) { return kQuantised ? keys * rawStride(keyDim) : 0; }
   static constexpr int sharedBytes(int keyDim) {
     return kQueriesAt + queryBytes(keyDim) + kKeyBuffers * keyBytes(keyDim) + rawBytes(keyDim);
   }

@@ -21,10 +21,13 @@ struct Work {
   AttentionInputs in;
   PlanMemory plan;
   int blocks;
-  /** Requests, or query tokens when sparse; each has `items` tiles of its `rowsPerGroup` query rows. */
+  /** Requests, each KV head of them, or query tokens when sparse; each has `items` tiles of its
+   * `rowsPerGroup` query rows. */
   int groups;
   int items;
   int rowsPerGroup;
+  /** KV heads, 1 with MLA: groups of a request when dense. */
+  int kvHeads;
   /** Of a tile. */
   int rows;
   int keys;
@@ -36,6 +39,12 @@ struct Work {
   float* partialOut;
   float* partialLse;
 };
+
+/** Query rows of one call that share their keys. */
+inline int rowsPerGroup(const AttentionShape& shape) {
+  if (shape.topk > 0) return shape.heads;
+  return shape.heads * shape.qLen / (shape.kvHeads > 0 ? shape.kvHeads : 1);
+}
 
 /** The attention kernel for one cache format and tile. */
 struct AttendKernel {

@@ -55,7 +55,7 @@ Sizes::Sizes(const Config& c, const Shape& s)
   pool = aligned(s.poolPages * c.pageSize * s.cacheRowBytes);
   queries = aligned(T * H * s.keyDim * s.valueBytes);
   made = aligned(T * madeHeads * s.keyDim * s.valueBytes);
-  keys = aligned(T * s.keyDim * s.valueBytes);
+  keys = aligned(T * s.cacheParts * s.keyDim * s.valueBytes);
   ids = aligned(T * c.topk * 4);
   gathered = gathersQueries(c) ? queries : 0;
   slices = means == Means::nccl ? gathered : 0;
@@ -131,8 +131,8 @@ Sizes::Sizes(const Config& c, const Shape& s)
 }
 
 AttentionShape attentionShape(const Config& c, const Shape& s, const Sizes& sizes) {
-  return {sizes.requests, c.qLen,     c.heads, s.keyDim,         s.valueDim,
-          c.kvType,       c.pageSize, c.topk,  s.valueBytes == 4};
+  return {sizes.requests, c.qLen,     c.heads, s.keyDim,          s.valueDim,
+          c.kvType,       c.pageSize, c.topk,  s.valueBytes == 4, c.kvHeads};
 }
 
 TransportShape transportShape(const Config& c, const Shape& s, const Sizes& sizes) {

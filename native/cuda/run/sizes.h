@@ -29,9 +29,8 @@ struct Sizes {
   int madeHeads;
   /** Of one rank and layer. */
   int64_t pool;
-  /** Of one layer: queries [T][H][D], those of them that are made here, new keys [T][D], chosen ids
-   * [T][topk].
-   */
+  /** Of one layer: queries [T][H][D], those of them that are made here, rows of new tokens
+   * [T][cacheParts][D], chosen ids [T][topk]. */
   int64_t queries;
   int64_t made;
   int64_t keys;

@@ -25,7 +25,7 @@ Stages::Stages(const RunState& state, const Sizes& sizes, const Buffers& buffers
       exchange_(exchange),
       handed_(changes.handed),
       injected_(changes.injected),
-      format_{c_.kvType, s_.keyDim, s_.cacheRowBytes, kvScale(c_)},
+      format_{c_.kvType, s_.keyDim, s_.cacheRowBytes, kvScale(c_), c_.kvHeads},
       capturedLayers_(sizes.capturedLayers > 0 ? dcpscope::capturedLayers(c_) : std::vector<int>{}) {}
 
 Ownership Stages::ownership(int rank) const { return {rank, c_.ranks, c_.interleave, c_.pageSize}; }
@@ -173,8 +173,8 @@ void Stages::makeInputs(cudaStream_t stream) const {
   for (int layer = 0; layer < c_.layers; ++layer) {
     const int firstHead = z_.madeHeads < c_.heads ? state_.firstRank() * z_.madeHeads : 0;
     dcpscope::cuda::makeInputs(
-        {z_.requests, c_.qLen, firstHead, z_.madeHeads, s_.keyDim, buffers_.sources(layer), buffers_.before(),
-         buffers_.queries(layer), buffers_.keys(layer)},
+        {z_.requests, c_.qLen, firstHead, z_.madeHeads, s_.keyDim, c_.kvHeads, buffers_.sources(layer),
+         buffers_.before(), buffers_.queries(layer), buffers_.keys(layer)},
         stream);
     if (c_.topk > 0) chooseKeys(layer, stream);
   }

@@ -1,5 +1,6 @@
 #include "cuda/tests/attention_cases.h"
 
+#include <algorithm>
 #include <random>
 #include <set>
 
@@ -177,8 +178,11 @@ void addOdd(Grid& grid) {
   }
 }
 
-/** A column for the NaN of request `r`: in the latent part for some, in the rope part for others. */
-int nanColumn(const AttentionCase& made, size_t r) { return int(r) * 173 % (made.latent + made.rope); }
+/** A column for the NaN of request `r`: in the latent part for some, in the rope part for others; in the keys
+ * of one KV head or another. */
+int nanColumn(const AttentionCase& made, size_t r, int heads = 1) {
+  return int(r) * 173 % (heads * (made.latent + made.rope));
+}
 
 /** A NaN in one query row of every request. That of a row without keys must not show. */
 AttentionCase withNanQueries(AttentionCase made) {
@@ -194,7 +198,8 @@ AttentionCase withNanQueries(AttentionCase made) {
 AttentionCase withNanKeys(AttentionCase made) {
   for (size_t r = 1; r < made.lengths.size(); r += 2) {
     const int64_t last = made.lengths[r] - 1;
-    made.nanKeys.push_back({int(r), last * (int64_t(r) / 2 % 3) / 2, nanColumn(made, r)});
+    made.nanKeys.push_back(
+        {int(r), last * (int64_t(r) / 2 % 3) / 2, nanColumn(made, r, std::max(made.kvHeads, 1))});
   }
   return made;
 }
@@ -244,6 +249,108 @@ void addNanKeys(Grid& grid, bool reduced) {
   grid.add("nan/key/sparse", withNanKeys(sparse));
 }
 
+/** Query heads, KV heads and their width as models have them, and the ends of what is allowed. */
+struct Heads {
+  int heads;
+  int kvHeads;
+  int width;
+};
+constexpr Heads kHeads[] = {{32, 8, 128}, {64, 8, 128}, {28, 4, 128}, {64, 4, 128}, {16, 8, 256},
+                            {8, 1, 256},  {32, 32, 96}, {12, 12, 64}, {71, 1, 64},  {20, 5, 80},
+                            {128, 2, 16}, {3, 3, 16},   {16, 2, 512}, {40, 1, 512}, {128, 128, 64}};
+constexpr Heads kReducedHeads[] = {{8, 2, 128}, {3, 3, 16}, {40, 1, 512}};
+
+AttentionCase withHeads(AttentionCase made, const Heads& heads) {
+  made.heads = heads.heads;
+  made.kvHeads = heads.kvHeads;
+  made.latent = heads.width;
+  made.rope = 0;
+  return made;
+}
+
+std::string nameOf(const Heads& heads) {
+  return format("h%d-kv%d-d%d", heads.heads, heads.kvHeads, heads.width);
+}
+
+void addGroupedShapes(Grid& grid, KvType kv, bool reduced) {
+  const auto add = [&](const Heads& heads, int q) {
+    AttentionCase made = withHeads(grid.base(kv), heads);
+    made.qLen = q;
+    grid.add(format("shape/%s/q%d/p%d", nameOf(heads).c_str(), q, made.pageSize), made);
+  };
+  if (reduced) {
+    for (const Heads& heads : kReducedHeads)
+      for (const int q : {1, 3}) add(heads, q);
+    return;
+  }
+  for (const Heads& heads : kHeads)
+    for (int q = 1; q <= 8; ++q) add(heads, q);
+}
+
+void addGroupedShards(Grid& grid, KvType kv) {
+  for (const int interleave : {1, 4, 16})
+    for (const int ranks : {2, 3, 8})
+      for (const int rank : std::set<int>{0, ranks / 2, ranks - 1})
+        for (const int q : {1, 5}) {
+          AttentionCase made = withHeads(grid.base(kv), {16, 2, 128});
+          made.interleave = interleave;
+          made.ranks = ranks;
+          made.rank = rank;
+          made.qLen = q;
+          made.lengths.insert(made.lengths.end(), {20000, 20001, 16383, 8 * 64 * 3 + 5});
+          grid.add(format("dcp%d/i%d/r%d/q%d", ranks, interleave, rank, q), made);
+        }
+}
+
+void addGroupedBatches(Grid& grid, KvType kv) {
+  std::mt19937_64 random(13);
+  for (const int requests : {1, 7, 300}) {
+    AttentionCase made = withHeads(grid.base(kv), {8, 4, 64});
+    made.lengths.clear();
+    for (int r = 0; r < requests; ++r) made.lengths.push_back(int64_t(random() % 5000));
+    grid.add(format("batch/b%d", requests), made);
+  }
+  AttentionCase million = withHeads(grid.base(kv), {8, 2, 64});
+  million.lengths = {3, 1 << 20, 0, 4097, 129, 64};
+  grid.add("million", million);
+  AttentionCase needles = withHeads(grid.base(kv), {32, 8, 128});
+  needles.needles = true;
+  needles.lengths.push_back(40000);
+  grid.add("needles", needles);
+  for (const int page : {1, 7, 48, 300}) {
+    AttentionCase made = withHeads(grid.base(kv), {8, 2, 128});
+    made.pageSize = page;
+    made.qLen = 2;
+    made.wildIds = true;
+    grid.add(format("page%d", page), made);
+  }
+}
+
+void addGroupedEmptyRows(Grid& grid, KvType kv) {
+  for (size_t kind = 0; kind < 4; ++kind)
+    for (const bool fp32 : {false, true}) {
+      AttentionCase made = withHeads(grid.base(kv), {8, 2, 64});
+      made.lengths = {0, 1, 0, 200, 2, 0};
+      made.qLen = 4;
+      made.outFp32 = fp32;
+      made.emptyRow = kEmptyRows[kind];
+      grid.add(format("empty/%zu/%s", kind, fp32 ? "fp32" : "bf16"), made);
+    }
+}
+
+void addGroupedNan(Grid& grid, KvType kv, bool reduced) {
+  for (const Heads& heads : {Heads{8, 2, 128}, Heads{6, 6, 64}}) {
+    AttentionCase queries = withHeads(grid.base(kv), heads);
+    queries.qLen = 3;
+    queries.lengths = nanLengths(reduced);
+    grid.add("nan/query/" + nameOf(heads), withNanQueries(queries));
+    if (kv != KvType::bf16) continue;
+    AttentionCase keys = withHeads(grid.base(kv), heads);
+    keys.lengths = nanLengths(reduced);
+    grid.add("nan/key/" + nameOf(heads), withNanKeys(keys));
+  }
+}
+
 }  // namespace
 
 const char* nameOf(KvType kv) {
@@ -272,6 +379,19 @@ std::vector<NamedCase> attentionGrid(bool reduced, uint32_t seed) {
   if (!reduced) addOdd(grid);
   for (const KvType kv : kFormats) addNanQueries(grid, kv, reduced);
   addNanKeys(grid, reduced);
+  return grid.take();
+}
+
+std::vector<NamedCase> groupedGrid(bool reduced, uint32_t seed) {
+  Grid grid(reduced, seed);
+  for (const KvType kv : {KvType::bf16, KvType::fp8}) {
+    addGroupedShapes(grid, kv, reduced);
+    addGroupedNan(grid, kv, reduced);
+    if (reduced) continue;
+    addGroupedShards(grid, kv);
+    addGroupedBatches(grid, kv);
+    addGroupedEmptyRows(grid, kv);
+  }
   return grid.take();
 }
 

@@ -21,4 +21,7 @@ std::vector<int64_t> borderLengths(bool reduced);
 /** The cases that are only compared with the reference; another `seed` gives them other data. */
 std::vector<NamedCase> attentionGrid(bool reduced, uint32_t seed);
 
+/** The same with KV heads, which the portable kernel attends to. */
+std::vector<NamedCase> groupedGrid(bool reduced, uint32_t seed);
+
 }  // namespace dcpscope::cuda::tests

@@ -6,6 +6,7 @@
 #include <random>
 #include <unordered_set>
 
+#include "core/generate.h"
 #include "core/layout.h"
 #include "cuda/tests/random_data.h"
 
@@ -126,8 +127,12 @@ void AttentionProblem::fillPool() {
   fillQueries(q_->data(), rows(), dim, case_.needles, case_.seed);
   pool_ = std::make_unique<GuardedBytes>(poolPages_ * case_.pageSize * rowBytes());
   pool_->fill(0xff);
-  for (size_t r = 0; r < lengths_.size(); ++r) {
-    fillKeys({.pool = pool_->data(),
+  for (size_t i = 0; i < lengths_.size() * size_t(cachedRows(case_.kvHeads)); ++i) {
+    const size_t r = i / size_t(cachedRows(case_.kvHeads));
+    const int part = int(i) % cachedRows(case_.kvHeads);
+    fillKeys({.pool = pool_->data() + part * partBytes(),
+              .tokenBytes = rowBytes(),
+              .part = part,
               .pages = deviceTable_->get() + tableBegin_[r],
               .pageSize = case_.pageSize,
               .kv = case_.kv,
@@ -145,8 +150,10 @@ void AttentionProblem::placeNan() {
   const int dim = case_.latent + case_.rope;
   for (const NanQuery& at : case_.nanQueries) makeNan(q_->get() + at.row * dim + at.column);
   expect(case_.nanKeys.empty() || case_.kv == KvType::bf16, "NaN in the keys of a quantised cache");
-  auto* keys = reinterpret_cast<uint16_t*>(pool_->data());
-  for (const NanKey& at : case_.nanKeys) makeNan(keys + slotOf(at.request, at.key) * dim + at.column);
+  for (const NanKey& at : case_.nanKeys) {
+    uint8_t* token = pool_->data() + slotOf(at.request, at.key) * rowBytes();
+    makeNan(reinterpret_cast<uint16_t*>(token) + at.column);
+  }
 }
 
 AttentionShape AttentionProblem::shape() const {
@@ -158,7 +165,8 @@ AttentionShape AttentionProblem::shape() const {
           .kvType = case_.kv,
           .pageSize = case_.pageSize,
           .topk = case_.topk,
-          .outFp32 = case_.outFp32};
+          .outFp32 = case_.outFp32,
+          .kvHeads = case_.kvHeads};
 }
 
 AttentionInputs AttentionProblem::inputs() const {
@@ -187,7 +195,9 @@ int64_t AttentionProblem::slotOf(int r, int64_t l) const {
   return layout::slot(page, l, case_.pageSize);
 }
 
-int64_t AttentionProblem::rowBytes() const { return poolRowBytes(case_.kv, case_.latent + case_.rope); }
+int64_t AttentionProblem::partBytes() const { return poolRowBytes(case_.kv, case_.latent + case_.rope); }
+
+int64_t AttentionProblem::rowBytes() const { return cachedRows(case_.kvHeads) * partBytes(); }
 
 void AttentionProblem::setLengths(const std::vector<int64_t>& lengths) {
   Visible seen = visible(case_, lengths);

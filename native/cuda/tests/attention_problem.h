@@ -15,7 +15,7 @@ struct NanQuery {
   int column;
 };
 
-/** A NaN in one column of a local key of a request. */
+/** A NaN in one column of a local key of a request; with KV heads columns go on from head to head. */
 struct NanKey {
   int request;
   int64_t key;
@@ -48,6 +48,8 @@ struct AttentionCase {
   std::vector<NanKey> nanKeys;
   int latent = 512;
   int rope = 64;
+  /** KV heads, of the width `latent` without rope; 0: MLA. */
+  int kvHeads = 0;
   uint32_t seed = 1;
 
   bool hasNan() const { return !nanQueries.empty() || !nanKeys.empty(); }
@@ -75,7 +77,9 @@ class AttentionProblem {
    * offset. */
   int64_t slotOf(int r, int64_t l) const;
   const std::vector<int32_t>& slots() const { return slots_; }
+  /** Bytes of a token in the pool, and of one of its rows. */
   int64_t rowBytes() const;
+  int64_t partBytes() const;
 
   /** Sets other global lengths, none longer than those of the case. The pool stays as it is. Dense only. */
   void setLengths(const std::vector<int64_t>& lengths);

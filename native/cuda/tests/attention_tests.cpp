@@ -135,17 +135,65 @@ void refusals(Runner& runner, const std::string& prefix, CreateAttention create)
   runner.test(prefix + "refuses/rope24", [=] { return refuse(rope, create, "ropeDim"); });
 }
 
+AttentionCase withKvHeads(AttentionCase made, int kvHeads) {
+  made.kvHeads = kvHeads;
+  made.latent = 128;
+  made.rope = 0;
+  return made;
+}
+
+void groupedRefusals(Runner& runner, const std::string& prefix) {
+  const AttentionShape valid{.requests = 1,
+                             .qLen = 1,
+                             .heads = 16,
+                             .keyDim = 128,
+                             .valueDim = 128,
+                             .kvType = KvType::bf16,
+                             .pageSize = 64,
+                             .topk = 0,
+                             .outFp32 = false,
+                             .kvHeads = 4};
+  const auto test = [&](const char* name, const char* field, auto&& change) {
+    AttentionShape shape = valid;
+    change(shape);
+    runner.test(prefix + "refuses/" + name, [=] { return refuse(shape, Attention::create, field); });
+  };
+  test("kv3", "kvHeads", [](AttentionShape& s) { s.kvHeads = 3; });
+  test("d520", "headDim", [](AttentionShape& s) { s.keyDim = s.valueDim = 528; });
+  test("values64", "headDim", [](AttentionShape& s) { s.valueDim = 64; });
+  test("sparse", "topk", [](AttentionShape& s) { s.topk = 16; });
+}
+
+/** What the portable kernel does with KV heads: only it can. */
+void groupedTests(Runner& runner) {
+  const std::string prefix = "attention/grouped/";
+  const CreateAttention create = Attention::create;
+  for (const NamedCase& named : groupedGrid(runner.reduced(), runner.seed()))
+    runner.test(prefix + named.name, [&] { return compare(named.made, create); });
+  for (const KvType kv : {KvType::bf16, KvType::fp8}) {
+    for (const int heads : {8, 64}) {
+      const AttentionCase made = withKvHeads(mixedCase(kv, heads, runner.reduced()), 4);
+      runner.test(prefix + nameOf(kv) + format("/plan-again/h%d", heads),
+                  [&] { return planAgain(made, create, runner.reduced()); });
+      if (runner.reduced()) continue;
+      runner.test(prefix + nameOf(kv) + format("/graph/h%d", heads), [&] { return replay(made, create); });
+    }
+  }
+  groupedRefusals(runner, prefix);
+}
+
 /** The sums of the portable kernel have to stay in registers; a little else may not. */
-std::string registers(KvType kv, int heads) {
+std::string registers(KvType kv, int heads, int kvHeads) {
   const AttentionShape shape{.requests = 1,
                              .qLen = 1,
                              .heads = heads,
-                             .keyDim = 576,
-                             .valueDim = 512,
+                             .keyDim = kvHeads > 0 ? 128 : 576,
+                             .valueDim = kvHeads > 0 ? 128 : 512,
                              .kvType = kv,
                              .pageSize = 64,
                              .topk = 0,
-                             .outFp32 = false};
+                             .outFp32 = false,
+                             .kvHeads = kvHeads};
   cudaFuncAttributes attributes;
   cudaCheck(cudaFuncGetAttributes(&attributes, portable::attendKernel(shape).function), "attributes");
   expect(attributes.localSizeBytes <= 64,
@@ -176,10 +224,14 @@ void implementationTests(Runner& runner, const Implementation& implementation) {
 void attentionTests(Runner& runner) {
   implementationTests(runner, {"best", bestKernel});
   implementationTests(runner, {"portable", Attention::createPortable});
+  groupedTests(runner);
   for (const KvType kv : {KvType::bf16, KvType::fp8, KvType::fp8DsMla}) {
     for (const int heads : {16, 128}) {
       runner.test(std::string("attention/portable/") + nameOf(kv) + format("/registers/h%d", heads),
-                  [=] { return registers(kv, heads); });
+                  [=] { return registers(kv, heads, 0); });
+      if (kv == KvType::fp8DsMla) continue;
+      runner.test(std::string("attention/grouped/") + nameOf(kv) + format("/registers/h%d", heads),
+                  [=] { return registers(kv, heads, 2); });
     }
   }
 }

@@ -61,13 +61,15 @@ const char* nameOf(KvType kv) {
 
 /** Fills a pool with random keys: some are made, the others are copies. */
 void fillPool(Memory& pool, KvType kv, int64_t pages) {
-  const int64_t pageBytes = kPage * tests::poolRowBytes(kv, 576);
+  const int64_t rowBytes = tests::poolRowBytes(kv, 576);
+  const int64_t pageBytes = kPage * rowBytes;
   int64_t made = std::min<int64_t>(pages, 256);
   std::vector<int32_t> ids(static_cast<size_t>(made));
   std::iota(ids.begin(), ids.end(), 0);
   Memory table(made * 4);
   table.fill(ids);
-  tests::fillKeys({pool.data, table.as<int32_t>(), kPage, kv, 512, 64, 0.01F, false, 5, 0}, made * kPage);
+  tests::fillKeys({pool.data, rowBytes, 0, table.as<int32_t>(), kPage, kv, 512, 64, 0.01F, false, 5, 0},
+                  made * kPage);
   for (int64_t count = 0; made < pages; made += count) {
     count = std::min(made, pages - made);
     cudaCheck(cudaMemcpy(pool.as<unsigned char>() + made * pageBytes, pool.data,

@@ -16,12 +16,15 @@ CacheFormat randomFormat(Random& random, KvType type) {
   const int rowBytes = type == KvType::fp8DsMla ? dsmla::kRowBytes
                        : type == KvType::fp8    ? keyDim
                                                 : 2 * keyDim;
-  return {type, keyDim, rowBytes, type == KvType::fp8 ? fp8Scale(random.chance(0.5)) : 1.0F};
+  const bool grouped = type != KvType::fp8DsMla && random.chance(0.5);
+  const int kvHeads = grouped ? static_cast<int>(random.integer(1, 9)) : 0;
+  return {type, keyDim, cachedRows(kvHeads) * rowBytes,
+          type == KvType::fp8 ? fp8Scale(random.chance(0.5)) : 1.0F, kvHeads};
 }
 
 /** One row as core/quantise.h writes it. */
 std::vector<uint8_t> rowOf(const CacheFormat& format, const uint16_t* values) {
-  std::vector<uint8_t> row(static_cast<size_t>(format.rowBytes));
+  std::vector<uint8_t> row(static_cast<size_t>(format.rowBytes / cachedRows(format.kvHeads)));
   if (format.type == KvType::fp8DsMla)
     dsmla::quantise(values, row.data());
   else if (format.type == KvType::fp8)
@@ -63,10 +66,14 @@ void fillsWhatTheRankOwns(Random& random, KvType type) {
     if (layout::owner(t, own.ranks, own.interleave) != own.rank) continue;
     const int64_t local = layout::localIndex(t, own.ranks, own.interleave);
     const int64_t slot = layout::slot(table[static_cast<size_t>(local / own.pageSize)], local, own.pageSize);
-    const RowSpec spec = keyRow(source, t);
-    for (int d = 0; d < format.keyDim; ++d) values[static_cast<size_t>(d)] = toBf16(generatedValue(spec, d));
-    const std::vector<uint8_t> row = rowOf(format, values.data());
-    std::copy(row.begin(), row.end(), want.begin() + slot * format.rowBytes);
+    auto to = want.begin() + slot * format.rowBytes;
+    for (int part = 0; part < cachedRows(format.kvHeads); ++part) {
+      const RowSpec spec = cachedRow(source, t, part, format.kvHeads);
+      for (int d = 0; d < format.keyDim; ++d)
+        values[static_cast<size_t>(d)] = toBf16(generatedValue(spec, d));
+      const std::vector<uint8_t> row = rowOf(format, values.data());
+      to = std::copy(row.begin(), row.end(), to);
+    }
   }
   expectPool(pool, want, format.rowBytes);
 }
@@ -90,7 +97,8 @@ void appendsToSlots(Random& random, KvType type) {
   for (int t = 0; t < tokens; ++t) {
     slots.push_back(random.chance(0.3) ? -1 : order[static_cast<size_t>(t)]);
     const float scale = random.pick({1.0F, 1e-6F, 100.0F, 0.0F});
-    for (int d = 0; d < format.keyDim; ++d) keys.push_back(anyKey(random, scale));
+    for (int d = 0; d < cachedRows(format.kvHeads) * format.keyDim; ++d)
+      keys.push_back(anyKey(random, scale));
   }
   const DeviceArray<int64_t> deviceSlots(slots);
   const DeviceArray<uint16_t> deviceKeys(keys);
@@ -101,8 +109,12 @@ void appendsToSlots(Random& random, KvType type) {
   std::vector<uint8_t> want(static_cast<size_t>(pool.bytes()), kUntouched);
   for (int t = 0; t < tokens; ++t) {
     if (slots[static_cast<size_t>(t)] < 0) continue;
-    const std::vector<uint8_t> row = rowOf(format, &keys[static_cast<size_t>(t) * format.keyDim]);
-    std::copy(row.begin(), row.end(), want.begin() + slots[static_cast<size_t>(t)] * format.rowBytes);
+    auto to = want.begin() + slots[static_cast<size_t>(t)] * format.rowBytes;
+    for (int part = 0; part < cachedRows(format.kvHeads); ++part) {
+      const auto from = static_cast<size_t>(t) * cachedRows(format.kvHeads) + part;
+      const std::vector<uint8_t> row = rowOf(format, &keys[from * format.keyDim]);
+      to = std::copy(row.begin(), row.end(), to);
+    }
   }
   expectPool(pool, want, format.rowBytes);
   stamps.check();

@@ -39,25 +39,28 @@ void generatesTheBitsOfTheCpu(Random& random) {
   // Those of one rank, or all.
   const int firstHead = random.chance(0.5) ? 0 : static_cast<int>(random.integer(0, 128 - heads));
   const int keyDim = 16 * static_cast<int>(random.integer(1, 48));
+  const int kvHeads = random.chance(0.5) ? 0 : static_cast<int>(random.integer(1, 9));
+  const int parts = cachedRows(kvHeads);
   const std::vector<Source> sources = sourcesOf(random, group, keyDim);
   // A needle among the new tokens has to be seen as one.
   if (sources[0].needles > 0) group.before[0] = sources[0].needleAt[1];
   const DeviceArray<Source> deviceSources(sources);
   const DeviceArray<int64_t> before(group.before);
   DeviceArray<uint16_t> queries(static_cast<int64_t>(group.tokens()) * heads * keyDim);
-  DeviceArray<uint16_t> keys(static_cast<int64_t>(group.tokens()) * keyDim);
+  DeviceArray<uint16_t> keys(static_cast<int64_t>(group.tokens()) * parts * keyDim);
   queries.fill(0xff);
   keys.fill(0xff);
-  makeInputs({group.requests, group.qLen, firstHead, heads, keyDim, deviceSources.get(), before.get(),
-              queries.get(), keys.get()},
+  makeInputs({group.requests, group.qLen, firstHead, heads, keyDim, kvHeads, deviceSources.get(),
+              before.get(), queries.get(), keys.get()},
              nullptr);
   std::vector<uint16_t> wantQueries(static_cast<size_t>(queries.count()));
   std::vector<uint16_t> wantKeys(static_cast<size_t>(keys.count()));
   for (int t = 0; t < group.tokens(); ++t) {
     const auto request = static_cast<size_t>(t / group.qLen);
     const int64_t position = group.before[request] + t % group.qLen;
-    generic::generateKernels.bf16(keyRow(sources[request], position), keyDim,
-                                  &wantKeys[static_cast<size_t>(t) * keyDim]);
+    for (int part = 0; part < parts; ++part)
+      generic::generateKernels.bf16(cachedRow(sources[request], position, part, kvHeads), keyDim,
+                                    &wantKeys[(static_cast<size_t>(t) * parts + part) * keyDim]);
     for (int h = 0; h < heads; ++h)
       generic::generateKernels.bf16(queryRow(sources[request], position, firstHead + h), keyDim,
                                     &wantQueries[(static_cast<size_t>(t) * heads + h) * keyDim]);

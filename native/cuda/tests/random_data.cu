@@ -14,7 +14,6 @@ constexpr uint64_t kKeys = 0x6b;
 constexpr float kNeedleOfQuery = 0.0625f;
 constexpr int kGroups = 4;
 constexpr int kGroup = 128;
-constexpr int kDsMlaBytes = 656;
 
 __device__ uint64_t scramble(uint64_t x) {
   x ^= x >> 32;
@@ -60,7 +59,8 @@ __global__ void writeKeys(KeyRows rows) {
   __shared__ float values[kMaxKeyDim];
   const int dim = rows.latent + rows.rope;
   const int64_t token = blockIdx.x;
-  const uint64_t hash = rowHash(rows.seed, kKeys, uint64_t(rows.request), uint64_t(token));
+  const uint64_t hash =
+      rowHash(rows.seed + 7919U * uint32_t(rows.part), kKeys, uint64_t(rows.request), uint64_t(token));
   const float amplitude = rows.needles ? needle(hash) : 0.0f;
   for (int d = threadIdx.x; d < dim; d += kThreads) {
     values[d] = __bfloat162float(__float2bfloat16_rn(normal(hash, d) + amplitude * direction(d)));
@@ -68,17 +68,16 @@ __global__ void writeKeys(KeyRows rows) {
   __syncthreads();
 
   const int64_t slot = int64_t(rows.pages[token / rows.pageSize]) * rows.pageSize + token % rows.pageSize;
+  auto* to = static_cast<uint8_t*>(rows.pool) + slot * rows.tokenBytes;
   if (rows.kv == KvType::bf16) {
-    auto* row = static_cast<__nv_bfloat16*>(rows.pool) + slot * dim;
+    auto* row = reinterpret_cast<__nv_bfloat16*>(to);
     for (int d = threadIdx.x; d < dim; d += kThreads) row[d] = __float2bfloat16_rn(values[d]);
     return;
   }
   if (rows.kv == KvType::fp8) {
-    auto* row = static_cast<uint8_t*>(rows.pool) + slot * dim;
-    for (int d = threadIdx.x; d < dim; d += kThreads) row[d] = toE4m3(__fdiv_rn(values[d], rows.kvScale));
+    for (int d = threadIdx.x; d < dim; d += kThreads) to[d] = toE4m3(__fdiv_rn(values[d], rows.kvScale));
     return;
   }
-  auto* row = static_cast<uint8_t*>(rows.pool) + slot * kDsMlaBytes;
   const int group = threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
   float largest = 0;
@@ -88,10 +87,10 @@ __global__ void writeKeys(KeyRows rows) {
   }
   const float scale = __fdiv_rn(fmaxf(largest, 1e-4f), 448.0f);
   for (int d = lane; d < kGroup; d += 32) {
-    row[group * kGroup + d] = toE4m3(__fdiv_rn(values[group * kGroup + d], scale));
+    to[group * kGroup + d] = toE4m3(__fdiv_rn(values[group * kGroup + d], scale));
   }
-  if (lane == 0) reinterpret_cast<float*>(row + kGroups * kGroup)[group] = scale;
-  auto* rope = reinterpret_cast<__nv_bfloat16*>(row + kGroups * (kGroup + int(sizeof(float))));
+  if (lane == 0) reinterpret_cast<float*>(to + kGroups * kGroup)[group] = scale;
+  auto* rope = reinterpret_cast<__nv_bfloat16*>(to + kGroups * (kGroup + int(sizeof(float))));
   for (int d = threadIdx.x; d < rows.rope; d += kThreads) {
     rope[d] = __float2bfloat16_rn(values[rows.latent + d]);
   }

@@ -15,9 +15,13 @@ constexpr float kLargestNeedle = 8;
  * direction. */
 void fillQueries(void* q, int64_t rows, int dim, bool needles, uint32_t seed);
 
-/** Where the tokens of one request lie, and how they are written. */
+/** Where rows of the tokens of one request lie, and how they are written. */
 struct KeyRows {
+  /** The first row, those of neighbouring slots `tokenBytes` apart. */
   void* pool;
+  int64_t tokenBytes;
+  /** Which of the rows of a token this is. */
+  int part;
   /** Page ids of the request, on the device. */
   const int32_t* pages;
   int pageSize;
@@ -31,10 +35,11 @@ struct KeyRows {
   int request;
 };
 
-/** Writes the first `tokens` tokens of a request, quantised as the contract of the format says. */
+/** Writes a row of each of the first `tokens` tokens of a request, quantised as the contract of the format
+ * says. */
 void fillKeys(const KeyRows& rows, int64_t tokens);
 
-/** Bytes of one token in the pool. */
+/** Bytes of one row in the pool. */
 inline int64_t poolRowBytes(KvType kv, int keyDim) {
   if (kv == KvType::fp8DsMla) return 656;
   return kv == KvType::fp8 ? keyDim : kv == KvType::bf16 ? 2 * int64_t(keyDim) : 4 * int64_t(keyDim);

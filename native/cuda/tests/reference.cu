@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/generate.h"
 #include "cuda/check.h"
 #include "cuda/tests/reference.h"
 
@@ -27,6 +28,14 @@ struct Problem {
   /** Keys of one split. */
   int64_t chunk;
   double scale;
+  /** KV heads, 1 with MLA; query heads that share one, and blocks that share these. */
+  int kvHeads;
+  int groupHeads;
+  int headBlocks;
+  /** Bytes of a cached row, of a token, and from a key to its value; 0: the value is part of the key. */
+  int64_t rowBytes;
+  int64_t tokenBytes;
+  int64_t valueAt;
 };
 
 __device__ float fromE4m3(uint8_t code) {
@@ -51,7 +60,7 @@ __device__ float cached(KvType type, const uint8_t* row, int d) {
   return __bfloat162float(__float2bfloat16_rn(fromE4m3(row[d]) * rounded));
 }
 
-__device__ int64_t rowBytes(const AttentionShape& shape) {
+int64_t rowBytes(const AttentionShape& shape) {
   if (shape.kvType == KvType::fp8) return shape.keyDim;
   return shape.kvType == KvType::bf16 ? 2 * shape.keyDim : kDsMlaBytes;
 }
@@ -79,11 +88,15 @@ __global__ void __launch_bounds__(kThreads)
   double* top = prob + kHeads * kKeys;  // [kHeads] each
   double* factor = top + kHeads;
   float* key = reinterpret_cast<float*>(factor + kHeads);  // [kKeys][D + 1]
+  // [kKeys][D + 1]: the keys themselves, or values of their own.
+  float* values = p.valueAt == 0 ? key : key + kKeys * (D + 1);
   __shared__ bool valid[kKeys];
 
   const int thread = threadIdx.x;
   const int t = blockIdx.z;
-  const int firstHead = blockIdx.y * kHeads;
+  const int kvHead = blockIdx.y / p.headBlocks;
+  const int firstHead = kvHead * p.groupHeads + blockIdx.y % p.headBlocks * kHeads;
+  const int endHead = min(firstHead + kHeads, (kvHead + 1) * p.groupHeads);
   const int64_t count = p.shape.topk > 0 ? p.shape.topk : p.in.bounds[t];
   const int64_t begin = blockIdx.x * p.chunk;
   const int64_t end = min(begin + p.chunk, count);
@@ -91,7 +104,7 @@ __global__ void __launch_bounds__(kThreads)
   for (int i = thread; i < kHeads * D; i += kThreads) {
     const int head = firstHead + i / D;
     const auto* rows = static_cast<const __nv_bfloat16*>(p.in.q);
-    q[i] = head < H ? __bfloat162float(rows[(int64_t(t) * H + head) * D + i % D]) : 0.0;
+    q[i] = head < endHead ? __bfloat162float(rows[(int64_t(t) * H + head) * D + i % D]) : 0.0;
   }
   if (thread < kHeads) top[thread] = -INFINITY;
 
@@ -101,9 +114,11 @@ __global__ void __launch_bounds__(kThreads)
     __syncthreads();
     for (int k = thread / 32; k < kKeys; k += kThreads / 32) {
       const int64_t slot = tile + k < end ? slotOf(p, t, tile + k) : -1;
-      const uint8_t* row = static_cast<const uint8_t*>(p.in.pool) + slot * rowBytes(p.shape);
+      const uint8_t* row = static_cast<const uint8_t*>(p.in.pool) + slot * p.tokenBytes + kvHead * p.rowBytes;
       for (int d = thread % 32; d < D; d += 32) {
         key[k * (D + 1) + d] = slot < 0 ? 0.0f : cached(p.shape.kvType, row, d);
+        if (p.valueAt > 0)
+          values[k * (D + 1) + d] = slot < 0 ? 0.0f : cached(p.shape.kvType, row + p.valueAt, d);
       }
       if (thread % 32 == 0) valid[k] = slot >= 0;
     }
@@ -138,7 +153,7 @@ __global__ void __launch_bounds__(kThreads)
       double value[kColumns];
       for (int c = 0; c < kColumns; ++c) {
         const int d = thread + c * kThreads;
-        value[c] = d < V ? key[i * (D + 1) + d] : 0.0;
+        value[c] = d < V ? values[i * (D + 1) + d] : 0.0;
       }
       for (int h = 0; h < kHeads; ++h) {
         const double w = prob[h * kKeys + i];
@@ -150,7 +165,7 @@ __global__ void __launch_bounds__(kThreads)
   __syncthreads();
 
   const double unit = p.shape.kvType == KvType::fp8 ? double(p.in.kvScale) : 1.0;
-  for (int h = 0; h < kHeads && firstHead + h < H; ++h) {
+  for (int h = 0; firstHead + h < endHead; ++h) {
     const int64_t row = (int64_t(blockIdx.x) * p.tokens + t) * H + firstHead + h;
     for (int c = 0; c < kColumns; ++c) {
       const int d = thread + c * kThreads;
@@ -216,7 +231,21 @@ void referenceAttention(const AttentionShape& shape, const AttentionInputs& inpu
   const int64_t chunk = std::max<int64_t>(1024, (longest + mostSplits - 1) / mostSplits);
   const int splits = int((longest + chunk - 1) / chunk);
   double unit = shape.kvType == KvType::fp8 ? double(inputs.kvScale) : 1.0;
-  const Problem problem{shape, inputs, tokens, splits, chunk, unit * double(inputs.softmaxScale)};
+  const int kvHeads = std::max(shape.kvHeads, 1);
+  const int groupHeads = shape.heads / kvHeads;
+  const int headBlocks = (groupHeads + kHeads - 1) / kHeads;
+  const Problem problem{shape,
+                        inputs,
+                        tokens,
+                        splits,
+                        chunk,
+                        unit * double(inputs.softmaxScale),
+                        kvHeads,
+                        groupHeads,
+                        headBlocks,
+                        rowBytes(shape),
+                        cachedRows(shape.kvHeads) * rowBytes(shape),
+                        shape.kvHeads * rowBytes(shape)};
 
   double* memory = nullptr;
   cudaCheck(cudaMalloc(&memory, size_t(splits * rowMemory)), "memory of the reference");
@@ -224,10 +253,10 @@ void referenceAttention(const AttentionShape& shape, const AttentionInputs& inpu
   double* weights = maxima + splits * rows;
 
   const int shared = int((kHeads * shape.keyDim + kHeads * kKeys + 2 * kHeads) * sizeof(double) +
-                         kKeys * (shape.keyDim + 1) * sizeof(float));
+                         cachedRows(std::min(shape.kvHeads, 1)) * kKeys * (shape.keyDim + 1) * sizeof(float));
   cudaCheck(cudaFuncSetAttribute(attendSplit, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
             "shared memory of the reference");
-  const dim3 grid(unsigned(splits), unsigned((shape.heads + kHeads - 1) / kHeads), unsigned(tokens));
+  const dim3 grid(unsigned(splits), unsigned(kvHeads * headBlocks), unsigned(tokens));
   attendSplit<<<grid, kThreads, size_t(shared), stream>>>(problem, memory, maxima, weights);
   launched("reference attention");
   mergeSplits<<<dim3(unsigned(shape.heads), unsigned(tokens)), kThreads, 0, stream>>>(problem, memory, maxima,

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -71,20 +72,30 @@ std::string compareWithHost(const AttentionCase& made) {
   const std::vector<uint8_t> pool = fromDevice(in.pool, in.poolPages * made.pageSize * problem.rowBytes());
 
   double worst = 0;
+  const auto rowAt = [&](int64_t slot, int part) {
+    const int64_t at = slot * problem.rowBytes() + part * problem.partBytes();
+    return dequantise(made, &pool[size_t(at)], in.kvScale);
+  };
   for (int t = 0; t < problem.tokens(); ++t) {
-    std::vector<std::vector<double>> keys;
-    if (made.topk > 0) {
-      for (int j = 0; j < made.topk; ++j) {
-        const int32_t slot = problem.slots()[size_t(t * made.topk + j)];
-        if (slot >= 0) keys.push_back(dequantise(made, &pool[size_t(slot * problem.rowBytes())], in.kvScale));
-      }
-    } else {
-      for (int l = 0; l < problem.keysOf(t); ++l) {
-        const int64_t slot = problem.slotOf(t / made.qLen, l);
-        keys.push_back(dequantise(made, &pool[size_t(slot * problem.rowBytes())], in.kvScale));
-      }
+    std::vector<int64_t> slots;
+    for (int j = 0; j < made.topk; ++j) {
+      const int32_t slot = problem.slots()[size_t(t * made.topk + j)];
+      if (slot >= 0) slots.push_back(slot);
     }
+    for (int l = 0; made.topk == 0 && l < problem.keysOf(t); ++l)
+      slots.push_back(problem.slotOf(t / made.qLen, l));
+    std::vector<std::vector<double>> keys;
+    std::vector<std::vector<double>> values;
     for (int h = 0; h < made.heads; ++h) {
+      const int groupHeads = made.heads / std::max(made.kvHeads, 1);
+      if (h % groupHeads == 0) {
+        keys.clear();
+        values.clear();
+        for (const int64_t slot : slots) {
+          keys.push_back(rowAt(slot, h / groupHeads));
+          values.push_back(rowAt(slot, made.kvHeads + h / groupHeads));
+        }
+      }
       const size_t row = size_t(t * made.heads + h);
       std::vector<double> weights;
       double total = 0;
@@ -102,7 +113,7 @@ std::string compareWithHost(const AttentionCase& made) {
       expect(off < 1e-9, format("token %d, head %d: lse is %g off", t, h, off));
       for (int d = 0; d < V; ++d) {
         double value = 0;
-        for (size_t k = 0; k < keys.size(); ++k) value += weights[k] / total * keys[k][size_t(d)];
+        for (size_t k = 0; k < keys.size(); ++k) value += weights[k] / total * values[k][size_t(d)];
         const double error = distance(value, deviceOut[row * size_t(V) + size_t(d)]);
         expect(error < 1e-9, format("token %d, head %d, column %d is %g off", t, h, d, error));
         worst = std::fmax(worst, error);
@@ -130,6 +141,21 @@ void referenceTests(Runner& runner) {
                   [&] { return compareWithHost(made); });
     }
   }
+  for (const KvType kv : {KvType::bf16, KvType::fp8})
+    for (const auto& [heads, kvHeads] : {std::pair(6, 2), {5, 5}, {9, 1}}) {
+      AttentionCase made;
+      made.kv = kv;
+      made.heads = heads;
+      made.kvHeads = kvHeads;
+      made.latent = 48;
+      made.rope = 0;
+      made.qLen = 2;
+      made.pageSize = 16;
+      made.base2 = kvHeads > 1;
+      made.lengths = {0, 1, 33, 1100};
+      runner.test(std::string("reference/") + nameOf(kv) + format("/h%d-kv%d", heads, kvHeads),
+                  [=] { return compareWithHost(made); });
+    }
   AttentionCase split;
   split.heads = 1;
   split.lengths = {2500};
