@@ -49,8 +49,9 @@ DeviceOp op(OpKind kind, uint64_t start, uint64_t end) {
   return made;
 }
 
-/** `twoKernels`: attention is followed by a combine that is a kernel; `copies`: and a copy for a capture. */
-Recorded record(const Config& c, bool twoKernels, bool copies) {
+/** `twoKernels`: attention is followed by a combine that is a kernel; `laysOut`: and by one that lays out its
+ * lse, which moves the end of the combine; `copies`: and a copy for a capture. */
+Recorded record(const Config& c, bool twoKernels, bool copies, bool laysOut = false) {
   Recorded r;
   r.order = cuda::workOrder(c);
   uint64_t now = 10'000'000;
@@ -70,6 +71,7 @@ Recorded record(const Config& c, bool twoKernels, bool copies) {
     r.hulls.push_back(add(OpKind::kernel, r.kinds[i]));
     if (r.order[i].stage != Stage::decodeAttn) continue;
     if (twoKernels) r.hulls.push_back(add(OpKind::kernel, r.kinds[i]));
+    if (laysOut) r.hulls.back().end = add(OpKind::kernel, r.kinds[i]).end;
     if (copies) add(OpKind::copy, r.kinds[i]);
   }
   r.lanes = cuda::makeLanes(r.order, r.hulls, std::vector<bool>(r.order.size(), false), c.ranks);
@@ -98,17 +100,20 @@ void everyKernelLiesWithItsStage() {
 }
 
 void aKernelThatCombinesIsOfThatStage() {
-  const Recorded r = record(config(Comm::agRs, 2), true, true);
-  const auto placed = place(r);
-  EXPECT(placed);
-  int attending = 0;
-  int combining = 0;
-  for (const PlacedOp& at : placed->ops) {
-    const bool kernel = r.ops[static_cast<size_t>(at.op)].kind == OpKind::kernel;
-    if (at.stage == Stage::decodeAttn) attending += kernel ? 1 : 0;
-    if (at.stage == Stage::splitCombine) combining += kernel ? 1 : 2;
+  for (const bool laysOut : {false, true}) {
+    const Recorded r = record(config(Comm::agRs, 2), true, true, laysOut);
+    const auto placed = place(r);
+    EXPECT(placed);
+    int attending = 0;
+    int combining = 0;
+    int copies = 0;
+    for (const PlacedOp& at : placed->ops) {
+      const bool kernel = r.ops[static_cast<size_t>(at.op)].kind == OpKind::kernel;
+      if (at.stage == Stage::decodeAttn) ++(kernel ? attending : copies);
+      if (at.stage == Stage::splitCombine) combining += kernel ? 1 : 100;
+    }
+    EXPECT(attending == 2 * 2 && combining == (laysOut ? 2 : 1) * 2 * 2 && copies == 2 * 2);
   }
-  EXPECT(attending == 2 * 2 && combining == 2 * 2);
 }
 
 void whatIsNotOfTheStepIsLeftOut() {

@@ -9,6 +9,7 @@
 #include "cuda/ops/cache.h"
 #include "cuda/ops/faults.h"
 #include "cuda/ops/inputs.h"
+#include "cuda/ops/kernel_lse.h"
 #include "cuda/ops/metadata.h"
 #include "cuda/ops/neutralize.h"
 #include "cuda/ops/rest_of_layer.h"
@@ -136,7 +137,11 @@ void chooseKeys(const ChooseTask&, cudaStream_t stream) { kernel(stream, {}); }
 void gatherQueries(const void*, void*, int64_t, cudaStream_t stream, Stamps stamps) {
   kernel(stream, stamps);
 }
+void layOutLse(const float*, int, const KernelLse&, cudaStream_t stream, Stamps) { kernel(stream, {}); }
 void neutralize(const NeutralizeTask&, cudaStream_t stream, Stamps stamps) { kernel(stream, stamps); }
+void neutralize(const NeutralizeTask&, const KernelLse&, cudaStream_t stream, Stamps stamps) {
+  kernel(stream, stamps);
+}
 void fillPartial(const PartialFill& task, cudaStream_t stream) {
   kernel(stream, {}, [task] {
     const int64_t values = (task.end - task.first) * task.valueDim;

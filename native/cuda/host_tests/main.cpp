@@ -195,6 +195,24 @@ void ranksWithFaultsMeetAllTheSame() {
   }
 }
 
+/** KV heads, and an lse that kernels keep in a way of their own, are other buffers and other work. */
+void headsAndLseOfEveryKindAreExchanged() {
+  for (const bool graph : {false, true}) {
+    Config grouped = configOf(2, Comm::p2p);
+    grouped.graph = graph;
+    grouped.kvHeads = 2;
+    grouped.headDim = 64;
+    Config apart = configOf(2, Comm::p2p);
+    apart.graph = graph;
+    apart.qLen = 2;
+    apart.lseLayout = LseLayout::heads;
+    apart.lseBf16 = true;
+    apart.paddedHeads = 64;
+    for (const Config& config : {grouped, apart})
+      EXPECT(Scene(config, finishes).ends() == std::vector<int>(2, 0));
+  }
+}
+
 #ifdef DCPSCOPE_TEST_NCCL
 
 /** What NCCL was asked for in a run, by the library that stands in for it. */
@@ -400,6 +418,7 @@ int main() {
   faultsActOnGpus();
   ranksThatReadEachOtherFindWhatIsForThem();
   ranksWithFaultsMeetAllTheSame();
+  headsAndLseOfEveryKindAreExchanged();
 #ifdef DCPSCOPE_TEST_NCCL
   collectivesOfNcclAreThoseOfTheStages();
 #endif

@@ -1,3 +1,5 @@
+#include <type_traits>
+
 #include "cuda/check.h"
 #include "cuda/ops/block_stamp.h"
 #include "cuda/ops/launch.h"
@@ -32,6 +34,17 @@ __device__ inline Share shareOf(const NeutralizeTask& task, int parts) {
   const int part = static_cast<int>(blockIdx.x) % parts;
   const int first = part * task.heads / parts;
   return {token, first, (part + 1) * task.heads / parts - first};
+}
+
+/** The kernel's lse is that of the task already. */
+struct InPlace {};
+
+/** A thread brings the lse that it goes on with, so that nothing waits. */
+__device__ inline void bring(const NeutralizeTask& task, const KernelLse& kernel, const Share& share) {
+  float* to = task.lse + share.token * task.heads;
+  for (int head = share.firstHead + static_cast<int>(threadIdx.x); head < share.firstHead + share.heads;
+       head += kThreads)
+    to[head] = kernel.get(kernel.place.at(share.token, head));
 }
 
 /** What a thread sees of its block's share. */
@@ -89,10 +102,13 @@ int partsOf(const NeutralizeTask& task) {
   return parts < task.heads ? parts : task.heads;
 }
 
-template <bool Fp32, StatsOf Of>
-__global__ void __launch_bounds__(kThreads) neutralizeKernel(NeutralizeTask task, int parts, Stamps stamps) {
+/** Lse: InPlace, or KernelLse. */
+template <bool Fp32, StatsOf Of, class Lse>
+__global__ void __launch_bounds__(kThreads)
+    neutralizeKernel(NeutralizeTask task, int parts, Stamps stamps, Lse kernel) {
   const BlockStamp stamp(stamps);
   const Share share = shareOf(task, parts);
+  if constexpr (std::is_same_v<Lse, KernelLse>) bring(task, kernel, share);
   const int64_t firstRow = share.token * task.heads + share.firstHead;
   const bool empty = task.bounds[share.token] <= 0;
   if constexpr (Of != StatsOf::none)
@@ -102,27 +118,36 @@ __global__ void __launch_bounds__(kThreads) neutralizeKernel(NeutralizeTask task
   stamp.end();
 }
 
-template <bool Fp32, StatsOf Of>
-void launch(const NeutralizeTask& task, cudaStream_t stream, Stamps stamps) {
+template <bool Fp32, StatsOf Of, class Lse>
+void launch(const NeutralizeTask& task, Lse kernel, cudaStream_t stream, Stamps stamps) {
   const int parts = partsOf(task);
   neutralizeKernel<Fp32, Of>
-      <<<blocksFor(int64_t{task.tokens} * parts, 1), kThreads, 0, stream>>>(task, parts, stamps);
+      <<<blocksFor(int64_t{task.tokens} * parts, 1), kThreads, 0, stream>>>(task, parts, stamps, kernel);
+}
+
+template <class Lse>
+void launchFor(const NeutralizeTask& task, Lse kernel, cudaStream_t stream, Stamps stamps) {
+  choose(task.outFp32, [&](auto fp32) {
+    switch (task.statsOf) {
+      case StatsOf::none:
+        return launch<fp32.value, StatsOf::none>(task, kernel, stream, stamps);
+      case StatsOf::tokensWithoutKeys:
+        return launch<fp32.value, StatsOf::tokensWithoutKeys>(task, kernel, stream, stamps);
+      case StatsOf::allTokens:
+        return launch<fp32.value, StatsOf::allTokens>(task, kernel, stream, stamps);
+    }
+  });
+  launched("neutralize");
 }
 
 }  // namespace
 
 void neutralize(const NeutralizeTask& task, cudaStream_t stream, Stamps stamps) {
-  choose(task.outFp32, [&](auto fp32) {
-    switch (task.statsOf) {
-      case StatsOf::none:
-        return launch<fp32.value, StatsOf::none>(task, stream, stamps);
-      case StatsOf::tokensWithoutKeys:
-        return launch<fp32.value, StatsOf::tokensWithoutKeys>(task, stream, stamps);
-      case StatsOf::allTokens:
-        return launch<fp32.value, StatsOf::allTokens>(task, stream, stamps);
-    }
-  });
-  launched("neutralize");
+  launchFor(task, InPlace{}, stream, stamps);
+}
+
+void neutralize(const NeutralizeTask& task, const KernelLse& kernel, cudaStream_t stream, Stamps stamps) {
+  launchFor(task, kernel, stream, stamps);
 }
 
 }  // namespace dcpscope::cuda

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "core/lse_layout.h"
 #include "cuda/ops/token_stats.h"
 #include "cuda/stamp.h"
 
@@ -33,6 +34,9 @@ struct NeutralizeTask {
 };
 
 void neutralize(const NeutralizeTask& task, cudaStream_t stream, Stamps stamps);
+
+/** The same where the kernel keeps its lse apart: first brings it to `task.lse`, trimmed. */
+void neutralize(const NeutralizeTask& task, const KernelLse& kernel, cudaStream_t stream, Stamps stamps);
 
 /** NaN in the merged output of one token. */
 struct NanCount {

@@ -25,6 +25,7 @@ Buffers::Buffers(const RunState& state, const Sizes& sizes, int64_t workspace)
       shared_(z_.shared.bytes, "partials"),
       outs_(isShared() ? 0 : ranks_ * z_.out, "partials"),
       lse_(isShared() ? 0 : ranks_ * z_.lse, "partials"),
+      kernelLse_(ranks_ * z_.kernelLse, "partials"),
       wires_(ranks_ * z_.wire, "partials"),
       received_(ranks_ * z_.received, "partials"),
       lses_(z_.lses, "partials"),

@@ -33,6 +33,8 @@ class Buffers {
   float* lse(int rank, int layer) const {
     return isShared() ? shared_.at<float>(sharedLse(layer)) : lse_.at<float>(local(rank) * z_.lse);
   }
+  /** Where the kernel keeps its lse, if apart. */
+  char* kernelLse(int rank) const { return kernelLse_.at(local(rank) * z_.kernelLse); }
   char* wire(int rank) const { return wires_.at(local(rank) * z_.wire); }
   char* received(int rank) const { return received_.at(local(rank) * z_.received); }
   float* lses() const { return lses_.at<float>(); }
@@ -117,6 +119,7 @@ class Buffers {
   DeviceMemory shared_;
   DeviceMemory outs_;
   DeviceMemory lse_;
+  DeviceMemory kernelLse_;
   DeviceMemory wires_;
   DeviceMemory received_;
   DeviceMemory lses_;

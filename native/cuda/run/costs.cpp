@@ -59,7 +59,8 @@ Cost costOf(const RunState& state, const Work& work, const SeenKeys& seen, bool 
       return attention(state, seen);
     case Stage::neutralize:
       return {neutralizedTokens(state, seen, neutralizeReads) * c.heads *
-                  (static_cast<int64_t>(s.valueDim) * s.valueBytes + 4),
+                      (static_cast<int64_t>(s.valueDim) * s.valueBytes + 4) +
+                  (keepsLseApart(c) ? rows * (c.lseBf16 ? 2 : 4) : 0),
               0};
     case Stage::lseAllGather:
       return {rows * 4 * others, 0};

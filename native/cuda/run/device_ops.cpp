@@ -67,11 +67,15 @@ std::optional<PlacedOps> placeOps(const std::vector<Work>& order, const std::vec
     // A combine that is a kernel of its own is enqueued by the work of attention.
     const bool combines =
         i + 1 < order.size() && order[i + 1].stage == Stage::splitCombine && hulls[i + 1].begin > 0;
+    bool combined = false;
     for (size_t k = 0; k < kinds[i].size(); ++k, ++at) {
-      const bool later = combines && k > 0 && kinds[i][k] == OpKind::kernel &&
-                         static_cast<int64_t>(hulls[i + 1].begin) + placed.uncertaintyNs >= onDevice(at);
+      const bool kernel = kinds[i][k] == OpKind::kernel;
+      // What comes behind the combine lays out its results.
+      combined =
+          combined || (combines && k > 0 && kernel &&
+                       static_cast<int64_t>(hulls[i + 1].begin) + placed.uncertaintyNs >= onDevice(at));
       placed.ops.push_back({static_cast<int32_t>(at), static_cast<int32_t>(i),
-                            later ? Stage::splitCombine : order[i].stage,
+                            combined && kernel ? Stage::splitCombine : order[i].stage,
                             lanes.begins[i] + onDevice(at) - begin});
     }
   }

@@ -122,6 +122,7 @@ class CudaGroup final : public Group {
   void recordSpans(const Lanes& lanes, int64_t began, bool replayed);
   void recordRows();
   void collectCaptures();
+  void fetchLse(const void* from, Tensor& to) const;
   std::vector<OpKinds> opsOfWork(StepMode mode);
   void recordKernels(const Lanes& lanes, const std::vector<Hull>& hulls, int64_t began, KernelTrace& kernels);
   void pushKernels(const PlacedOps& placed, int64_t began);

@@ -150,10 +150,23 @@ void CudaGroup::collectCaptures() {
                            : name == "merged"     ? buffers_.merged(capture.layer, r)
                                                   : nullptr;
         if (from == nullptr) continue;
-        cudaCheck(cudaMemcpy(tensor.data.data(), from, tensor.data.size(), cudaMemcpyDeviceToHost),
-                  "fetching captured tensors");
+        if (name == "lse_kernel" && keepsLseApart(c_))
+          fetchLse(from, tensor);
+        else
+          cudaCheck(cudaMemcpy(tensor.data.data(), from, tensor.data.size(), cudaMemcpyDeviceToHost),
+                    "fetching captured tensors");
       }
     }
+}
+
+/** An lse as the kernel keeps it, to fp32 [T][H] as dumps have it. */
+void CudaGroup::fetchLse(const void* from, Tensor& to) const {
+  std::vector<char> kept(static_cast<size_t>(z_.kernelLse));
+  cudaCheck(cudaMemcpy(kept.data(), from, kept.size(), cudaMemcpyDeviceToHost), "fetching captured tensors");
+  const KernelLse lse{lsePlace(c_, s_, z_), c_.lseBf16, kept.data()};
+  auto* values = reinterpret_cast<float*>(to.data.data());
+  for (int64_t row = 0; row < int64_t{s_.tokens} * c_.heads; ++row)
+    values[row] = lse.get(lse.place.at(row / c_.heads, row % c_.heads));
 }
 
 RankMetadata CudaGroup::metadata(int rank) {

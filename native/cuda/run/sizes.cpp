@@ -61,6 +61,7 @@ Sizes::Sizes(const Config& c, const Shape& s)
   slices = means == Means::nccl ? gathered : 0;
   out = exchanges ? aligned(T * H * s.valueDim * s.valueBytes) : 0;
   lse = aligned(T * H * 4);
+  kernelLse = aligned(kernelLseBytes(c, s, T));
   const bool narrows = means == Means::nccl && s.wireBytes != s.valueBytes;
   switch (c.comm) {
     case Comm::agRs:
@@ -123,11 +124,15 @@ Sizes::Sizes(const Config& c, const Shape& s)
   capture.q = packer.add(queries);
   capture.slots = packer.add(slots);
   capture.outKernel = packer.add(T * H * s.valueDim * s.valueBytes);
-  capture.lseKernel = packer.add(lse);
+  capture.lseKernel = packer.add(keepsLseApart(c) ? kernelLse : lse);
   capture.out = packer.add(T * H * s.valueDim * s.valueBytes);
   capture.lse = packer.add(lse);
   capture.bytes = packer.bytes;
   capturedLayers = c.captureSteps.empty() ? 0 : static_cast<int>(dcpscope::capturedLayers(c).size());
+}
+
+LsePlace lsePlace(const Config& c, const Shape& s, const Sizes& sizes) {
+  return {c.lseLayout, sizes.tokens, s.kernelHeads, c.qLen};
 }
 
 AttentionShape attentionShape(const Config& c, const Shape& s, const Sizes& sizes) {
@@ -160,7 +165,7 @@ std::vector<MemoryComponent> components(const Config& c, const Sizes& z, int64_t
       device("kv_pages", ranks * layers * z.pool + z.misread),
       device("inputs", made + layers * (z.keys + z.ids + z.requests * static_cast<int64_t>(sizeof(Source)))),
       device("queries", z.gathered + z.slices),
-      device("partials", partials + ranks * (z.wire + z.received) + z.lses),
+      device("partials", partials + ranks * (z.kernelLse + z.wire + z.received) + z.lses),
       device("merged", layers * ranks * z.merged),
       device("page_tables", z.frame.bytes + z.tableBegin + ranks * (z.slotMapping + z.slots) +
                                 (z.handed.bytes > 0 ? ranks * z.handed.bytes + z.tableBegin : 0)),

@@ -42,6 +42,8 @@ struct Sizes {
   /** Of one rank: out [T][H][V], lse [T][H], wire or sent messages, what is received, slots [T][topk]. */
   int64_t out;
   int64_t lse;
+  /** The lse of one rank as the kernel keeps it, where that is not [T][H]; else 0. */
+  int64_t kernelLse;
   int64_t wire;
   int64_t received;
   int64_t slots;
@@ -114,6 +116,8 @@ struct Sizes {
   int capturedLayers;
 };
 
+/** Where a kernel keeps its lse, of the batch that is computed. */
+LsePlace lsePlace(const Config& config, const Shape& shape, const Sizes& sizes);
 AttentionShape attentionShape(const Config& config, const Shape& shape, const Sizes& sizes);
 TransportShape transportShape(const Config& config, const Shape& shape, const Sizes& sizes);
 

@@ -7,6 +7,7 @@
 #include "cuda/check.h"
 #include "cuda/ops/cache.h"
 #include "cuda/ops/inputs.h"
+#include "cuda/ops/kernel_lse.h"
 #include "cuda/ops/metadata.h"
 #include "cuda/ops/neutralize.h"
 #include "cuda/ops/rest_of_layer.h"
@@ -29,6 +30,10 @@ Stages::Stages(const RunState& state, const Sizes& sizes, const Buffers& buffers
       capturedLayers_(sizes.capturedLayers > 0 ? dcpscope::capturedLayers(c_) : std::vector<int>{}) {}
 
 Ownership Stages::ownership(int rank) const { return {rank, c_.ranks, c_.interleave, c_.pageSize}; }
+
+KernelLse Stages::kernelLse(int rank) const {
+  return {lsePlace(c_, s_, z_), c_.lseBf16, buffers_.kernelLse(rank)};
+}
 
 const char* Stages::queriesOf(int layer) const {
   return z_.gathered > 0 ? buffers_.gathered() : buffers_.queries(layer);
@@ -129,12 +134,13 @@ void Stages::attend(int rank, int layer, StepMode mode, const Stamps& stamps, co
   in.emptyRow = c_.emptyRow;
   in.out = buffers_.out(rank, layer);
   in.lse = buffers_.lse(rank, layer);
-  in.stats = mode.traced && c_.rowStats && injected_ == nullptr ? buffers_.stats(rank, layer) : nullptr;
+  in.stats = mode.traced && c_.rowStats && attentionTakesStats() ? buffers_.stats(rank, layer) : nullptr;
   in.attendStamps = stamps;
   in.combineStamps = combineStamps;
   if (injected_ != nullptr) injected_->age(rank, layer, stream);
   attention_.run(buffers_.workspace(rank), in, stream);
   if (injected_ != nullptr) injected_->spoilPadding(rank, layer, stream);
+  if (keepsLseApart(c_)) layOutLse(in.lse, c_.heads, kernelLse(rank), stream, combineStamps);
 }
 
 void Stages::neutralize(int rank, int layer, StepMode mode, const Stamps& stamps, cudaStream_t stream) const {
@@ -143,9 +149,19 @@ void Stages::neutralize(int rank, int layer, StepMode mode, const Stamps& stamps
                                                        : StatsOf::allTokens;
   const int32_t* bounds = boundsOf(rank, layer);
   if (injected_ != nullptr) bounds = injected_->ruled(rank, layer, bounds, stream);
-  dcpscope::cuda::neutralize({z_.tokens, c_.heads, s_.valueDim, s_.valueBytes == 4, buffers_.out(rank, layer),
-                              buffers_.lse(rank, layer), bounds, statsOf, buffers_.stats(rank, layer)},
-                             stream, stamps);
+  const NeutralizeTask task{z_.tokens,
+                            c_.heads,
+                            s_.valueDim,
+                            s_.valueBytes == 4,
+                            buffers_.out(rank, layer),
+                            buffers_.lse(rank, layer),
+                            bounds,
+                            statsOf,
+                            buffers_.stats(rank, layer)};
+  if (keepsLseApart(c_))
+    dcpscope::cuda::neutralize(task, kernelLse(rank), stream, stamps);
+  else
+    dcpscope::cuda::neutralize(task, stream, stamps);
 }
 
 bool Stages::keepsAfter(const Work& work) const {
@@ -166,6 +182,8 @@ void Stages::keep(const Work& work, cudaStream_t stream) const {
   const bool kernel = work.stage == Stage::decodeAttn;
   const int64_t outBytes = static_cast<int64_t>(z_.tokens) * c_.heads * s_.valueDim * s_.valueBytes;
   copy(kernel ? z_.capture.outKernel : z_.capture.out, buffers_.out(work.rank, work.layer), outBytes);
+  if (kernel && keepsLseApart(c_))
+    return copy(z_.capture.lseKernel, buffers_.kernelLse(work.rank), z_.kernelLse);
   copy(kernel ? z_.capture.lseKernel : z_.capture.lse, buffers_.lse(work.rank, work.layer), z_.lse);
 }
 

@@ -50,11 +50,13 @@ class Stages {
   /** Context tokens of a piece, on every rank of this process. */
   void fill(int layer, int request, int64_t first, int64_t last, cudaStream_t stream) const;
 
-  /** Whether attention takes the statistics of rows with keys; else neutralising takes all. */
-  bool attentionTakesStats() const { return attention_.takesStats() && injected_ == nullptr; }
-
   /** Index among the captured layers, -1 for none. */
   int capturedAt(int layer) const;
+  /** Whether attention takes the statistics of rows with keys; else neutralising takes all: of an lse that
+   * is kept apart those of what was kept. */
+  bool attentionTakesStats() const {
+    return attention_.takesStats() && injected_ == nullptr && !keepsLseApart(c_);
+  }
 
  private:
   void chooseKeys(int layer, cudaStream_t stream) const;
@@ -67,6 +69,7 @@ class Stages {
   void keep(const Work& work, cudaStream_t stream) const;
 
   Ownership ownership(int rank) const;
+  KernelLse kernelLse(int rank) const;
   const char* queriesOf(int layer) const;
   /** Bounds that attention of a layer uses. */
   const int32_t* boundsOf(int rank, int layer) const;

@@ -44,6 +44,7 @@ class StampProbe {
  public:
   StampProbe() : stamps_(kStamps) { stamps_.fill(0); }
   Stamp* get() const { return stamps_.get(); }
+  Stamp first() const { return stamps_.download()[0]; }
   /** Throws a Failure unless some blocks stamped, each with an end not before its begin. */
   void check() const;
 

@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/stale.h"
+#include "cuda/ops/kernel_lse.h"
 #include "cuda/ops/neutralize.h"
+#include "cuda/ops/transport.h"
 #include "cuda/tests/ops_bench.h"
 #include "cuda/tests/ops_partial.h"
 #include "cuda/tests/suites.h"
@@ -50,6 +53,74 @@ void neutralizes(Random& random, bool fp32, StatsOf statsOf) {
   stats.checkGuards("statistics");
 }
 
+LsePlace anyPlace(Random& random, const RandomPartial& partial) {
+  int qLen = static_cast<int>(random.integer(1, 8));
+  while (partial.tokens % qLen != 0) --qLen;
+  const int64_t heads = partial.heads + (random.chance(0.5) ? random.integer(1, 128) : 0);
+  const auto layout = random.pick({LseLayout::tokens, LseLayout::requests, LseLayout::heads});
+  return {layout, partial.tokens, heads, qLen};
+}
+
+/** fp32 and bf16 values as the kernel keeps them: every bit is compared. */
+void expectKept(const KernelLse& kept, const RandomPartial& partial) {
+  for (int64_t t = 0; t < partial.tokens; ++t)
+    for (int64_t h = 0; h < kept.place.heads; ++h) {
+      const auto row = static_cast<size_t>(t * partial.heads + h);
+      const float own = h < partial.heads ? partial.lse[row] : kStaleLse;
+      const float want = kept.bf16 ? fromBf16(toBf16(own)) : own;
+      const float got = kept.get(kept.place.at(t, h));
+      expect(std::isnan(want) ? std::isnan(got) : got == want,
+             format("token %lld, head %lld: lse %g instead of %g", static_cast<long long>(t),
+                    static_cast<long long>(h), static_cast<double>(got), static_cast<double>(want)));
+    }
+}
+
+/** An lse that goes through the layout and type of a kernel, and comes back when rows are made neutral. */
+void laysOutAndBrings(Random& random, bool bf16, StatsOf statsOf) {
+  RandomPartial partial = anyPartial(random, false);
+  const LsePlace place = anyPlace(random, partial);
+  const DeviceArray<int32_t> bounds(partial.bounds);
+  Values out(partial.values(), false);
+  DeviceArray<float> lse(static_cast<int64_t>(partial.lse.size()));
+  DeviceArray<uint8_t> kept(place.size() * (bf16 ? 2 : 4));
+  DeviceArray<StatsRecord> stats(partial.tokens);
+  out.upload(partial.out);
+  lse.upload(partial.lse);
+  kept.fill(0x33);
+  stats.fill(0);
+  StampProbe before;
+  stampBegin(before.get(), nullptr);
+  stampEnd(before.get(), nullptr);
+  const Stamp first = before.first();
+  layOutLse(lse.get(), partial.heads, {place, bf16, kept.get()}, nullptr, before.get());
+  std::vector<uint8_t> host = kept.download();
+  expectKept({place, bf16, host.data()}, partial);
+  expect(before.first().begin == first.begin && before.first().end > first.end,
+         "the stamp of the kernel before does not end with the laying out");
+  // What attention wrote is not looked at again.
+  lse.fill(0x55);
+  const StampProbe stamps;
+  neutralize({partial.tokens, partial.heads, partial.valueDim, false, out.get(), lse.get(), bounds.get(),
+              statsOf, statsOf == StatsOf::none ? nullptr : stats.get()},
+             {place, bf16, kept.get()}, nullptr, stamps.get());
+  if (bf16)
+    for (float& value : partial.lse) value = fromBf16(toBf16(value));
+  std::vector<float> wantOut = partial.out;
+  std::vector<float> wantLse = partial.lse;
+  for (int t = 0; t < partial.tokens; ++t) {
+    if (partial.hasKeys(t)) continue;
+    std::fill_n(wantOut.begin() + t * partial.perToken(), partial.perToken(), 0.0F);
+    std::fill_n(wantLse.begin() + int64_t{t} * partial.heads, partial.heads, -INFINITY);
+  }
+  expectSame(out.download(), wantOut, "out");
+  expectSame(lse.download(), wantLse, "lse");
+  expectStats(partial, stats.download(), [&](int) { return statsOf == StatsOf::allTokens; });
+  stamps.check();
+  lse.checkGuards("lse");
+  kept.checkGuards("the kernel's lse");
+  stats.checkGuards("statistics");
+}
+
 void countsNan(Random& random, bool fp32) {
   const RandomPartial partial = anyPartial(random, fp32);
   Values values(partial.values(), fp32);
@@ -76,6 +147,13 @@ void countsNan(Random& random, bool fp32) {
 
 void opsNeutralizeTests(Runner& runner) {
   const int times = runner.reduced() ? 2 : 20;
+  for (const bool bf16 : {false, true}) {
+    const std::string name = std::string("ops/lse-apart/") + (bf16 ? "bf16" : "fp32");
+    randomTest(runner, name + "/plain", times,
+               [=](Random& random) { laysOutAndBrings(random, bf16, StatsOf::none); });
+    randomTest(runner, name + "/statistics", times,
+               [=](Random& random) { laysOutAndBrings(random, bf16, StatsOf::allTokens); });
+  }
   for (const bool fp32 : {false, true}) {
     const std::string type = fp32 ? "fp32" : "bf16";
     const auto test = [&](const char* name, StatsOf statsOf) {
