@@ -19,6 +19,6 @@ export const gqaHeadMapLocal: Fault = {
       },
     ],
     engine: () => PLAIN,
-    cpuOnly: () => 'KV heads are attended to there alone',
+    cpuOnly: () => 'kernels for GPUs know one map of heads',
   }),
 }

@@ -19,6 +19,6 @@ export const lseHeadMisaligned: Fault = {
       },
     ],
     engine: () => PLAIN,
-    cpuOnly: () => 'heads are padded there alone',
+    cpuOnly: () => 'GPUs know one way to read an lse',
   }),
 }

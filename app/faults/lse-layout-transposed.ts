@@ -24,6 +24,6 @@ export const lseLayoutTransposed: Fault = {
       },
     ],
     engine: () => PLAIN,
-    cpuOnly: () => 'the lse has layouts there alone',
+    cpuOnly: () => 'GPUs know one way to read an lse',
   }),
 }

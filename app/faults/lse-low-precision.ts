@@ -17,6 +17,6 @@ export const lseLowPrecision: Fault = {
       },
     ],
     engine: () => PLAIN,
-    cpuOnly: () => 'the lse is kept in bf16 there alone',
+    cpuOnly: () => 'GPUs keep the lse of all steps in one type',
   }),
 }

@@ -150,13 +150,11 @@ export const checkTolerance = (config: RunConfig): number =>
 
 /** What only the CPU computes of a configuration, as issues of one that asks for a GPU. */
 export const cpuOnly = (config: RunConfig): readonly ConfigIssue[] => {
-  const { model, cache, engine, workload, faults } = config
+  const { cache, faults } = config
   const issues: ConfigIssue[] = []
   const refuse = (is: boolean, path: string, message: string): void => {
     if (is) issues.push({ path, message })
   }
-  const only = (is: boolean, path: string, what: string): void =>
-    refuse(is, path, `${what} on the CPU only; set engine.device to cpu or auto`)
   refuse(cache.kvDtype === 'fp32', 'cache.kvDtype', 'fp32 is not supported on a GPU; use bf16')
   faults.forEach(({ fault }, i) => {
     const why = faultNamed(fault).injection?.cpuOnly(config)
@@ -166,12 +164,6 @@ export const cpuOnly = (config: RunConfig): readonly ConfigIssue[] => {
       `${fault} is injected on the CPU only, as ${why}; set engine.device to cpu or auto`,
     )
   })
-  only(model.kvHeads !== undefined, 'model.kvHeads', 'KV heads are attended to')
-  only(keepsLseInBf16(config), 'engine.lseType', 'the lse is kept in bf16')
-  // With one query token a request [B,H,q] is [T,H].
-  const rows = engine.lseLayout === '[T,H]' || (engine.lseLayout === '[B,H,q]' && workload.qLen === 1)
-  only(!rows, 'engine.lseLayout', `the lse is laid out ${engine.lseLayout}`)
-  only(engine.paddedHeads > kernelHeads(config), 'engine.paddedHeads', 'heads are padded')
   return issues
 }
 

@@ -68,16 +68,6 @@ void validateShape(const Config& c) {
   rule(c.pageSize % c.interleave == 0, "interleave", "must divide pageSize");
 }
 
-/** What GPUs do not compute. */
-void validateDevice(const Config& c) {
-  if (!c.cuda) return;
-  rule(c.kvHeads == 0, "kvHeads", "are attended to on the CPU only");
-  rule(!c.lseBf16, "lseType", "must be fp32 on a GPU");
-  const bool rows = c.lseLayout == LseLayout::tokens || (c.lseLayout == LseLayout::requests && c.qLen == 1);
-  rule(rows, "lseLayout", "must be [T,H] on a GPU");
-  rule(c.paddedHeads <= c.heads, "paddedHeads", "must be 0 on a GPU");
-}
-
 void validateWork(const Config& c) {
   rule(c.kvType != KvType::fp8DsMla || (c.kvLoraRank == dsmla::kLatent && c.ropeDim == dsmla::kRope),
        "kvDtype", "fp8_ds_mla needs kvLoraRank 512 and ropeDim 64");
@@ -139,7 +129,6 @@ void validatePools(const Config& c) {
 void validate(const Config& config) {
   validateShape(config);
   validateWork(config);
-  validateDevice(config);
   validateFaults(config);
   validatePools(config);
 }

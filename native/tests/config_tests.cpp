@@ -25,30 +25,27 @@ Config gpuConfig() {
   return config;
 }
 
-/** What the CPU alone computes is no configuration of a GPU. */
-void gpusRefuseWhatTheyDoNotCompute() {
+/** KV heads, and an lse in any type, layout and padding. */
+void gpusComputeWhatProfilesAskFor() {
   EXPECT(refusal(gpuConfig()).empty());
   Config grouped = gpuConfig();
   grouped.kvHeads = 2;
   grouped.headDim = 64;
-  EXPECT(refusal(grouped) == "kvHeads: are attended to on the CPU only");
-  Config narrow = gpuConfig();
-  narrow.lseBf16 = true;
-  EXPECT(refusal(narrow) == "lseType: must be fp32 on a GPU");
-  Config layout = gpuConfig();
-  layout.lseLayout = LseLayout::requests;
-  EXPECT(refusal(layout).empty());
-  layout.qLen = 2;
-  EXPECT(refusal(layout) == "lseLayout: must be [T,H] on a GPU");
-  Config padded = gpuConfig();
-  padded.paddedHeads = 4;
-  EXPECT(refusal(padded).empty());
-  padded.paddedHeads = 64;
-  EXPECT(refusal(padded) == "paddedHeads: must be 0 on a GPU");
+  EXPECT(refusal(grouped).empty());
+  EXPECT(!keepsLseApart(grouped) && kernelLseBytes(grouped, Shape(grouped), 3) == 0);
+  Config apart = gpuConfig();
+  apart.lseLayout = LseLayout::requests;
+  EXPECT(refusal(apart).empty() && !keepsLseApart(apart));
+  apart.qLen = 2;
+  EXPECT(refusal(apart).empty() && keepsLseApart(apart));
+  apart.paddedHeads = 64;
+  apart.lseBf16 = true;
+  EXPECT(refusal(apart).empty());
+  EXPECT(kernelLseBytes(apart, Shape(apart), 3) == 3 * 64 * 2);
 }
 
 }  // namespace
 
-void configs() { gpusRefuseWhatTheyDoNotCompute(); }
+void configs() { gpusComputeWhatProfilesAskFor(); }
 
 }  // namespace dcpscope::tests

@@ -10,7 +10,7 @@ import { type Scenario, scenarioConfigs } from '../../app/scenarios/scenario.ts'
 import { at, captureOf, column, type Finished, finish, tensorOf, valuesOf, worst } from '../native/engine.ts'
 import { capturesOf, runRanks } from '../native/rank-processes.ts'
 import { diagnosed } from '../unit/diagnosis/altered.ts'
-import { bytesOf, EXACT } from './agreement.ts'
+import { bytesOf, exactOf, valueWidth } from './agreement.ts'
 import { gpuConfig } from './config.ts'
 import { skipReason } from './program.ts'
 
@@ -48,7 +48,6 @@ const vectorsAgree = (a: Float64Array, b: Float64Array, width: number, relative:
 /** Tensors of the last captured step in which two runs of a configuration differ, as `lse of rank 2`. */
 const differences = (cuda: Finished, cpu: Finished, config: EngineConfig): string[] => {
   const differing: string[] = []
-  const exact = config.topk > 0 ? [...EXACT, 'topk', 'topk_slots'] : EXACT
   for (let rank = 0; rank < config.ranks; rank++) {
     const step = config.captureSteps.at(-1)
     const [own, other] = [captureOf(cuda, rank, step), captureOf(cpu, rank, step)]
@@ -57,7 +56,8 @@ const differences = (cuda: Finished, cpu: Finished, config: EngineConfig): strin
     }
     const shapesAgree = (name: string): boolean =>
       `${tensorOf(own, name).shape}` === `${tensorOf(other, name).shape}`
-    for (const name of exact) note(name, shapesAgree(name) && bytesOf(own, name).equals(bytesOf(other, name)))
+    for (const name of exactOf(config))
+      note(name, shapesAgree(name) && bytesOf(own, name).equals(bytesOf(other, name)))
     for (const name of ['lse_kernel', 'lse']) {
       const [a, b] = [valuesOf(own, name), valuesOf(other, name)]
       note(
@@ -65,13 +65,12 @@ const differences = (cuda: Finished, cpu: Finished, config: EngineConfig): strin
         b.every((value, i) => sameValue(at(a, i), value) || Math.abs(at(a, i) - value) < LSE),
       )
     }
-    const V = config.kvLoraRank
     for (const [name, relative] of [
       ['out_kernel', OUT],
       ['out', OUT],
       ['merged', MERGED],
     ] as const)
-      note(name, vectorsAgree(valuesOf(own, name), valuesOf(other, name), V, relative))
+      note(name, vectorsAgree(valuesOf(own, name), valuesOf(other, name), valueWidth(config), relative))
   }
   return differing
 }
@@ -303,7 +302,7 @@ describe.skipIf(skipped)(SUITE, () => {
     const inTurn = await finish(config)
     for (let rank = 0; rank < config.ranks; rank++)
       for (const layer of config.captureLayers)
-        for (const name of [...EXACT, 'out_kernel', 'lse_kernel', 'out', 'lse', 'merged']) {
+        for (const name of [...exactOf(config), 'out_kernel', 'lse_kernel', 'out', 'lse', 'merged']) {
           const [own, other] = [captureOf(processes, rank, 3, layer), captureOf(inTurn, rank, 3, layer)]
           expect(bytesOf(own, name).equals(bytesOf(other, name)), `${name} of rank ${rank}`).toBe(true)
         }

@@ -53,6 +53,8 @@ const CASES: readonly Partial<EngineConfig>[] = [
   { kvLoraRank: 128, ropeDim: 32, pageSize: 8, graph: true },
   { captureSteps: [4], captureLayers: [1], graph: true },
   { observer: true, graph: true },
+  { lseType: 'bf16', lseLayout: '[H,T]', graph: true },
+  { kvHeads: 4, headDim: 64, lseLayout: '[H,T]', captureSteps: [4], captureLayers: [1] },
 ]
 
 describe.skipIf(skipped || problem !== '')(SUITE, () => {

@@ -33,7 +33,8 @@ describe.skipIf(noPeers !== undefined)('ranks with a GPU each that read each oth
     { graph: true },
     { graph: true, replicateQ: true, qLen: 2 },
     { topk: 64, graph: true },
-  ]) {
+    { kvHeads: 16, headDim: 64, kvDtype: 'fp8', graph: true },
+  ] satisfies Partial<EngineConfig>[]) {
     const config = onGpus(over)
     it(`compute what ranks in turn compute (${nameOf(config)})`, () => expectSame(config, PAIR))
   }
@@ -55,6 +56,8 @@ describe.skipIf(noNccl !== undefined)('ranks with a GPU each that exchange by NC
     { comm: 'a2a' },
     { comm: 'a2a', wireFp32: true, replicateQ: true },
     { comm: 'a2a', kvDtype: 'fp8_ds_mla', topk: 64, observer: true },
+    { comm: 'ag_rs', kvHeads: 2, headDim: 128, qLen: 3 },
+    { comm: 'a2a', lseLayout: '[B,H,q]', paddedHeads: 32, qLen: 2 },
   ]
   for (const over of variants)
     for (const graph of [false, true]) {

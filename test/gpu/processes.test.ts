@@ -30,6 +30,8 @@ describe.skipIf(skipped)(SUITE, () => {
     { kvDtype: 'fp8_ds_mla', topk: 64, interleave: 4, heads: 32 },
     { kvDtype: 'fp8', emptyRow: 'nan', observer: true, graph: true, layers: 3 },
     { kvLoraRank: 128, ropeDim: 32, pageSize: 8, warmup: 0 },
+    { kvHeads: 4, headDim: 128, qLen: 2, graph: true },
+    { lseLayout: '[H,T]', paddedHeads: 64, qLen: 2 },
   ]
   for (const over of cases) {
     const config = onGpus(over)

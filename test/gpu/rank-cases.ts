@@ -22,7 +22,7 @@ import {
   type Setting,
   start,
 } from '../unit/cli/dcpscope.ts'
-import { bytesOf, EXACT, expectAgreement } from './agreement.ts'
+import { bytesOf, exactOf, expectAgreement } from './agreement.ts'
 import { gpuConfig } from './config.ts'
 
 /** What ranks in processes on GPUs have to do, on however many. */
@@ -48,7 +48,7 @@ export const onGpus = (over: Partial<EngineConfig> = {}): EngineConfig =>
   })
 
 export const nameOf = (c: EngineConfig): string =>
-  `${c.comm}, dcp ${c.ranks}, ${c.graph ? 'graph' : 'eager'}, ${c.kvDtype}, wire ${c.wireFp32 ? 'fp32' : 'out'}, ` +
+  `${c.comm}, dcp ${c.ranks}, ${c.kvHeads > 0 ? `${c.kvHeads} KV heads of ${c.headDim}` : 'MLA'}, lse ${c.lseType} ${c.lseLayout}, ${c.graph ? 'graph' : 'eager'}, ${c.kvDtype}, wire ${c.wireFp32 ? 'fp32' : 'out'}, ` +
   `${c.replicateQ ? 'replicated q' : 'gathered q'}, q_len ${c.qLen}, topk ${c.topk}, ${c.observer ? 'observed' : 'plain'}`
 
 const tableOf = (ranks: readonly Recorded[], table: string, rank: number): Record<string, string>[] =>
@@ -101,7 +101,7 @@ export const expectSame = async (config: EngineConfig, placing: Placing, exact =
   expect(ranks.map(({ dropped }) => dropped)).toEqual(ranks.map(() => 0))
   for (let rank = 0; rank < config.ranks; rank++) {
     const [own, other] = [captureOf(processes, rank), captureOf(inTurn, rank)]
-    const names = [...EXACT, 'out_kernel', 'lse_kernel', 'out', 'lse', ...(exact ? ['merged'] : [])]
+    const names = [...exactOf(config), 'out_kernel', 'lse_kernel', 'out', 'lse', ...(exact ? ['merged'] : [])]
     for (const name of names)
       expect(bytesOf(own, name).equals(bytesOf(other, name)), `${name} of rank ${rank}`).toBe(true)
     const rows = timeless(rowsOf(inTurn.chunks, 'rows', rank))

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { EngineConfig } from '../../app/run/engine-config.ts'
 import { addon, at, captureOf, column, finish, rowsOf, thrown, valuesOf } from '../native/engine.ts'
-import { bytesOf, countsOf, EXACT, expectAgreement } from './agreement.ts'
+import { bytesOf, countsOf, exactOf, expectAgreement } from './agreement.ts'
 import { gpuConfig } from './config.ts'
 import { skipReason } from './program.ts'
 
@@ -96,7 +96,7 @@ describe.skipIf(skipped)(SUITE, () => {
       for (let rank = 0; rank < config.ranks; rank++) {
         expect(countsOf(replayed, rank)).toEqual(countsOf(eager, rank))
         const [own, other] = [captureOf(replayed, rank), captureOf(eager, rank)]
-        for (const name of [...EXACT, 'out', 'lse', 'merged'])
+        for (const name of [...exactOf(config), 'out', 'lse', 'merged'])
           expect(bytesOf(own, name).equals(bytesOf(other, name)), `${name} of rank ${rank}`).toBe(true)
       }
     })

@@ -165,11 +165,6 @@ describe('what the engine cannot do yet', () => {
     [{ engine: { device: 'cuda' }, cache: { kvDtype: 'fp32' } }, 'cache.kvDtype'],
     [{ model: { kvHeads: 2, headDim: 64 }, cache: { kvDtype: 'fp8_ds_mla' } }, 'cache.kvDtype'],
     [{ model: { kvHeads: 2, headDim: 64 }, workload: { topk: 8 } }, 'workload.topk'],
-    [{ engine: { device: 'cuda' }, model: { kvHeads: 4, headDim: 64 } }, 'model.kvHeads'],
-    [{ engine: { device: 'cuda', lseType: 'query' } }, 'engine.lseType'],
-    [{ engine: { device: 'cuda', lseLayout: '[H,T]' } }, 'engine.lseLayout'],
-    [{ engine: { device: 'cuda', lseLayout: '[B,H,q]' }, workload: { qLen: 2 } }, 'engine.lseLayout'],
-    [{ engine: { device: 'cuda', paddedHeads: 64 } }, 'engine.paddedHeads'],
   ])('%j is valid, and refused by name', (input, path) => {
     expect(unsupported(accepted(input)).map((i) => i.path)).toEqual([path])
   })
@@ -181,7 +176,9 @@ describe('what the engine cannot do yet', () => {
     [{ engine: { device: 'cuda' }, parallel: { comm: 'p2p' } }],
     [{ engine: { device: 'cuda', ranks: 'processes' } }],
     [{ engine: { device: 'cuda', kernelTrace: [0, 3] } }],
-    [{ engine: { device: 'cuda', lseLayout: '[B,H,q]', paddedHeads: 16 } }],
+    [{ engine: { device: 'cuda', lseLayout: '[B,H,q]', paddedHeads: 16 }, workload: { qLen: 2 } }],
+    [{ engine: { device: 'cuda', lseLayout: '[H,T]', lseType: 'query' } }],
+    [{ engine: { device: 'cuda' }, model: { kvHeads: 4, headDim: 64 } }],
     [{ engine: { device: 'cpu', kernelTrace: [] } }],
   ])('%j is not refused', (input) => {
     expect(unsupported(accepted(input))).toEqual([])
@@ -216,6 +213,8 @@ describe('the engine configuration', () => {
     expect(engineConfig(accepted({})).device).toBe('cpu')
     expect(engineConfig(accepted({ engine: { device: 'cuda' } })).device).toBe('cuda')
     expect(deviceOf(accepted({}), 1)).toBe('cuda')
+    expect(deviceOf(accepted({ model: { kvHeads: 4, headDim: 64 } }), 1)).toBe('cuda')
+    expect(deviceOf(accepted({ engine: { lseType: 'query', lseLayout: '[H,T]' } }), 1)).toBe('cuda')
     expect(deviceOf(accepted({ engine: { device: 'cpu' } }), 1)).toBe('cpu')
     expect(deviceOf(accepted({ cache: { kvDtype: 'fp32' } }), 1)).toBe('cpu')
   })
