@@ -26,15 +26,6 @@ const guards: readonly Guard[] = [
     instead: 'give one number in workload.qLen',
   },
   {
-    rule: 'draft',
-    verdict: 'refused',
-    path: 'serving.draft',
-    applies: ({ draft }) => draft !== undefined,
-    reason: 'the engine runs no draft model; several query tokens stand for what one proposed',
-    source: SOURCE,
-    instead: 'set workload.qLen and workload.acceptedPerStep',
-  },
-  {
     rule: 'prefill-no-merge',
     verdict: 'refused',
     path: 'serving.phase',

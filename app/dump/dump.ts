@@ -1,4 +1,5 @@
 import { MAX_INTERLEAVE, MAX_PAGE, MAX_TOKENS } from '../dcp/checks.ts'
+import { BRANCHES, type Branch } from '../run/branch.ts'
 import { MAX_DCP_SIZE } from '../run/config.ts'
 import { DumpError, shown, type TensorHeader } from './safetensors.ts'
 import { DUMP_FORMAT } from './schema.ts'
@@ -27,6 +28,8 @@ export interface DumpInfo {
   readonly maxLen: number | undefined
   readonly backend: string | undefined
   readonly engine: string | undefined
+  /** Branch of the metadata that the call took. */
+  readonly branch: Branch | undefined
   /** The step was the replay of a CUDA graph, captured for `graphBatch` requests. */
   readonly graph: boolean
   readonly graphBatch: number | undefined
@@ -93,6 +96,7 @@ const infoOf = (metadata: ReadonlyMap<string, string>, file: string): DumpInfo =
     maxLen: whole('max_len', 0, MAX_TOKENS),
     backend: metadata.get('backend'),
     engine: metadata.get('engine'),
+    branch: oneOf('branch', BRANCHES),
     graph: oneOf('graph', ['0', '1']) === '1',
     graphBatch: whole('graph_batch', 1),
   }

@@ -42,6 +42,11 @@ export const OPTIONAL_METADATA: readonly MetadataKey[] = [
   key('max_len', 'number', 'Longest context that buffers were sized for, in tokens.'),
   key('backend', 'text', 'Profile of the serving back-end.'),
   key('engine', 'text', 'What wrote the file, such as vllm 0.12.1.'),
+  key(
+    'branch',
+    'decode, target_verify or draft_extend',
+    'Branch of the metadata that the call took; draft_extend is that of a draft.',
+  ),
   key('graph', '0 or 1', '1 where the step was the replay of a CUDA graph.'),
   key('graph_batch', 'number', 'Requests that the graph was captured for.'),
 ]
@@ -98,6 +103,12 @@ export const TENSORS: readonly TensorRule[] = [
   ),
   tensor('seq_lens_global', ['B'], 'integers', 'Global lengths handed to the kernel, in tokens.'),
   tensor('seq_lens_local', ['B'], 'integers', 'Local lengths handed to the kernel, in tokens.'),
+  tensor(
+    'prompt_lens',
+    ['B'],
+    'integers',
+    'Tokens of each prompt, where generated tokens are dealt out anew from rank 0 on behind it (Helix).',
+  ),
   tensor('block_table', ['B', 'columns'], 'integers', 'Page table of the rank, -1 unused.'),
   tensor(
     'kv',

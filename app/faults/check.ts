@@ -1,5 +1,7 @@
+import { hasDraft, modelBranch } from '../run/branch.ts'
 import type { RunConfig } from '../run/config.ts'
 import type { ConfigIssue } from '../run/parse.ts'
+import { measuredLayers } from '../run/shape.ts'
 import type { FaultEntry } from './fault.ts'
 import { faultNamed } from './index.ts'
 
@@ -15,9 +17,9 @@ export const faultIssues = (config: RunConfig): ConfigIssue[] =>
 
 /** A fault acts on ranks, layers and steps of the run, and on layers or steps only where its point is passed for each. */
 const aimIssues = (config: RunConfig, entry: FaultEntry, path: string): ConfigIssue[] => {
-  const { model, parallel, workload } = config
+  const { parallel, workload } = config
   const scope = faultNamed(entry.fault).injection?.scope
-  const layers = model.measuredLayers ?? model.layers
+  const layers = measuredLayers(config)
   return [
     ...beyond(entry.ranks === 'all' ? [] : entry.ranks, parallel.dcpSize, `${path}.ranks`, 'dcpSize'),
     ...beyond(entry.layers ?? [], layers, `${path}.layers`, 'the measured layers'),
@@ -25,9 +27,31 @@ const aimIssues = (config: RunConfig, entry: FaultEntry, path: string): ConfigIs
     ...(entry.layers === undefined || scope === undefined || scope === 'layer'
       ? []
       : [{ path: `${path}.layers`, message: `must be left out: ${entry.fault} acts on all layers at once` }]),
+    ...branchIssues(config, entry, path),
     ...(entry.steps === undefined || scope !== 'run'
       ? []
       : [{ path: `${path}.steps`, message: `must be left out: ${entry.fault} acts in the whole run` }]),
+  ]
+}
+
+/** A run takes one branch for its model, and draft extend where there is a draft. */
+const branchIssues = (config: RunConfig, { branch, layers }: FaultEntry, path: string): ConfigIssue[] => {
+  const own = modelBranch(config)
+  if (branch === undefined || branch === own) return []
+  if (branch !== 'draft_extend')
+    return [
+      {
+        path: `${path}.branch`,
+        message: `must be ${own} where qLen is ${config.workload.qLen}, got ${branch}`,
+      },
+    ]
+  return [
+    ...(hasDraft(config)
+      ? []
+      : [{ path: `${path}.branch`, message: 'draft_extend needs a draft; name one in serving.draft' }]),
+    ...(layers === undefined
+      ? []
+      : [{ path: `${path}.layers`, message: 'must be left out: the draft has one layer' }]),
   ]
 }
 

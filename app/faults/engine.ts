@@ -1,3 +1,4 @@
+import { branchOf, modelBranch } from '../run/branch.ts'
 import type { RunConfig } from '../run/config.ts'
 import type { FaultEntry } from './fault.ts'
 import { faultNamed } from './index.ts'
@@ -10,6 +11,8 @@ export interface EngineFault {
   /** Computed layers and traced steps; empty: all. */
   readonly layers: readonly number[]
   readonly steps: readonly number[]
+  /** It acts on the draft, and not on the model. */
+  readonly draft: boolean
   /** What they mean is said where the fault is described. */
   readonly variant: number
   readonly amount: number
@@ -22,6 +25,7 @@ export const engineFaults = (config: RunConfig): EngineFault[] =>
     ranks: ranksOf(config, entry),
     layers: entry.layers ?? [],
     steps: entry.steps ?? [],
+    draft: entry.branch === 'draft_extend',
     ...engineParams(config, entry),
   }))
 
@@ -32,8 +36,9 @@ export const faultsAt = (
   at: { readonly rank: number; readonly layer: number; readonly step: number },
 ): readonly FaultEntry[] =>
   config.faults.filter(
-    ({ fault, ranks, layers, steps }) =>
+    ({ fault, ranks, layers, steps, branch }) =>
       fault === name &&
+      (branch ?? modelBranch(config)) === branchOf(config, at.layer) &&
       (ranks === 'all' || ranks.includes(at.rank)) &&
       (layers?.includes(at.layer) ?? true) &&
       (steps?.includes(at.step) ?? true),

@@ -245,6 +245,9 @@ export const storeMethods = {
       tokensPerSecond: f64,
       maxRelErr: f64,
       checkedRows: i32,
+      /** -1 where there is no draft, or nothing was checked. */
+      draftProposed: i32,
+      draftAccepted: i32,
       graphReplayed: u8,
       kernelTrace: u8,
       provenance: u8,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { BACKEND_NAMES } from '../backends/index.ts'
 import { FAULT_NAMES } from '../faults/names.ts'
+import { BRANCHES } from './branch.ts'
 
 /**
  * The run configuration: what one decode run computes, on which ranks, and what is kept of it.
@@ -280,7 +281,11 @@ const serving = z.strictObject({
     'Versions',
     'Versions of packages that guards look at, by name.',
   ),
-  draft: field(z.string().min(1).max(64).optional(), 'Draft model', 'Speculative draft model.'),
+  draft: field(
+    z.string().min(1).max(64).optional(),
+    'Draft model',
+    'Speculative draft model, which guards look at by its name. The engine runs one layer of attention in its place, with pages of its own, on the CPU.',
+  ),
   causal: field(z.boolean().optional(), 'Causal', 'Causal attention among the query tokens. Default: true.'),
   causalBound: field(
     z.enum(['local', 'global']).optional(),
@@ -318,7 +323,7 @@ const capture = z.strictObject({
   layers: field(
     z.array(count(0, 511)).max(64).default([0]),
     'Captured layers',
-    'Layers whose tensors are kept.',
+    'Layers whose tensors are kept; the number behind the last computed layer is that of a draft.',
   ),
 })
 
@@ -341,6 +346,11 @@ const fault = z.strictObject({
     z.array(count(0, 511)).min(1).max(512).optional(),
     'Layers',
     'Computed layers in which it acts. Default: all.',
+  ),
+  branch: field(
+    z.enum(BRANCHES).optional(),
+    'Branch',
+    'Branch of the metadata, and so the model, on which it acts: decode or target_verify, whichever the query length takes, or draft_extend, that of the draft. Default: that of the model.',
   ),
   steps: field(
     z.array(count(0, 999_999)).min(1).max(4096).optional(),

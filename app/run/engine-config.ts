@@ -1,10 +1,11 @@
 import { profileNamed } from '../backends/index.ts'
 import { type EngineFault, engineFaults } from '../faults/engine.ts'
 import { faultNamed } from '../faults/index.ts'
+import { hasDraft } from './branch.ts'
 import type { RunConfig } from './config.ts'
 import type { ConfigIssue } from './parse.ts'
 import { restOfLayer } from './rest-of-layer.ts'
-import { kernelHeads, kernelKvHeads, keyWidth } from './shape.ts'
+import { kernelHeads, kernelKvHeads, keyWidth, measuredLayers } from './shape.ts'
 
 /** What computes a run. */
 export type Device = 'cpu' | 'cuda'
@@ -27,6 +28,8 @@ export interface EngineConfig {
   readonly layers: number
   readonly softmaxScale: number
   readonly interleave: number
+  /** Tokens behind the context of a request are dealt out anew, from rank 0 on. */
+  readonly restarts: boolean
   readonly comm: 'ag_rs' | 'a2a' | 'p2p'
   readonly wireFp32: boolean
   readonly replicateQ: boolean
@@ -38,6 +41,8 @@ export interface EngineConfig {
   /** Context of each request before the first step, tokens. */
   readonly contextLens: readonly number[]
   readonly qLen: number
+  /** A draft of one attention layer, with pages of its own, proposes the tokens of each step. */
+  readonly draft: boolean
   readonly acceptedPerStep: number
   readonly steps: number
   readonly warmup: number
@@ -80,9 +85,6 @@ export interface EngineConfig {
 
 export const defaultSoftmaxScale = (config: RunConfig): number =>
   config.model.softmaxScale ?? 1 / Math.sqrt(keyWidth(config))
-
-export const measuredLayers = (config: RunConfig): number =>
-  config.model.measuredLayers ?? config.model.layers
 
 export const acceptedPerStep = (config: RunConfig): number =>
   config.workload.acceptedPerStep ?? config.workload.qLen
@@ -148,6 +150,9 @@ const keepsLseInBf16 = ({ cache, engine }: RunConfig): boolean =>
 export const checkTolerance = (config: RunConfig): number =>
   keepsLseInBf16(config) ? 1e-1 : config.cache.kvDtype === 'fp32' ? 1e-5 : 1e-2
 
+/** Relative error of the draft's output within which a token that it proposes counts as accepted. */
+export const DRAFT_TOLERANCE = 1e-2
+
 /** What only the CPU computes of a configuration, as issues of one that asks for a GPU. */
 export const cpuOnly = (config: RunConfig): readonly ConfigIssue[] => {
   const { cache, faults } = config
@@ -164,6 +169,10 @@ export const cpuOnly = (config: RunConfig): readonly ConfigIssue[] => {
       `${fault} is injected on the CPU only, as ${why}; set engine.device to cpu or auto`,
     )
   })
+  const elsewhere = 'on the CPU only; set engine.device to cpu or auto'
+  refuse(hasDraft(config), 'serving.draft', `a draft runs ${elsewhere}`)
+  const restarts = profileNamed(config.serving.backend).semantics.restartsAfterPrompt === true
+  refuse(restarts, 'serving.backend', `generated tokens are dealt out anew ${elsewhere}`)
   return issues
 }
 
@@ -171,6 +180,7 @@ export const cpuOnly = (config: RunConfig): readonly ConfigIssue[] => {
 export const engineConfig = (config: RunConfig, device: Device = deviceOf(config)): EngineConfig => {
   const { parallel, cache, workload, engine, capture, model } = config
   const rest = restOfLayer(config)
+  const { semantics } = profileNamed(config.serving.backend)
   return {
     ranks: parallel.dcpSize,
     heads: kernelHeads(config),
@@ -181,6 +191,7 @@ export const engineConfig = (config: RunConfig, device: Device = deviceOf(config
     layers: measuredLayers(config),
     softmaxScale: defaultSoftmaxScale(config),
     interleave: parallel.interleave,
+    restarts: semantics.restartsAfterPrompt === true,
     comm: parallel.comm,
     wireFp32: parallel.wireDtype === 'fp32',
     replicateQ: parallel.replicateQ,
@@ -190,6 +201,7 @@ export const engineConfig = (config: RunConfig, device: Device = deviceOf(config
     shuffledPages: cache.allocation === 'shuffled',
     contextLens: [...contextLens(config), ...new Array<number>(padRequests(config)).fill(0)],
     qLen: workload.qLen,
+    draft: hasDraft(config),
     acceptedPerStep: acceptedPerStep(config),
     steps: workload.steps,
     warmup: workload.warmup,
@@ -207,7 +219,7 @@ export const engineConfig = (config: RunConfig, device: Device = deviceOf(config
     device,
     graph: engine.graph || (engine.graphBatch && device === 'cuda'),
     padRequests: padRequests(config),
-    padLength: profileNamed(config.serving.backend).semantics.padRowLength ?? 0,
+    padLength: semantics.padRowLength ?? 0,
     restOfLayerBytes: rest.bytes,
     restOfLayerFlops: rest.flops,
     rowStats: engine.rowStats,

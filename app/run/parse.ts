@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { withBackend } from '../backends/apply.ts'
 import { profileNamed } from '../backends/index.ts'
 import { faultIssues } from '../faults/check.ts'
+import { hasDraft, isDraftLayer } from './branch.ts'
 import {
   MAX_HEADS,
   MAX_REQUESTS,
@@ -12,7 +13,7 @@ import {
   runConfigSchema,
 } from './config.ts'
 import { PRESETS, presetNamed } from './presets.ts'
-import { kernelHeads } from './shape.ts'
+import { kernelHeads, measuredLayers } from './shape.ts'
 
 /** One violated rule: `path` in the configuration (`parallel.dcpSize`), and what must hold. */
 export interface ConfigIssue {
@@ -243,12 +244,12 @@ export const configRules = (config: RunConfig): ConfigIssue[] => {
     'workload.requests',
     `must be at most ${MAX_REQUESTS} requests together, got ${requests}`,
   )
-  const measured = model.measuredLayers ?? model.layers
+  const measured = measuredLayers(config)
   capture.layers.forEach((layer, i) => {
     rule(
-      layer < measured,
+      layer < measured || isDraftLayer(config, layer),
       `capture.layers[${i}]`,
-      `must be below the measured layers (${measured}), got ${layer}`,
+      `must be below the measured layers (${measured})${hasDraft(config) ? ', or that number for the draft' : ''}, got ${layer}`,
     )
   })
   const withinRun = (steps: RunConfig['capture']['steps'], path: string): void => {

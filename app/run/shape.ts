@@ -15,3 +15,6 @@ export const keyWidth = ({ model }: RunConfig): number =>
 /** Values of a partial of one head. */
 export const valueWidth = ({ model }: RunConfig): number =>
   model.kvHeads === undefined ? model.kvLoraRank : (model.headDim ?? 0)
+
+/** Layers of the model that are computed. */
+export const measuredLayers = ({ model }: RunConfig): number => model.measuredLayers ?? model.layers

@@ -2,6 +2,7 @@ import { refusals } from '../backends/check.ts'
 import { engineGaps } from '../backends/gaps.ts'
 import { profileNamed } from '../backends/index.ts'
 import { faultNamed } from '../faults/index.ts'
+import { hasDraft } from './branch.ts'
 import type { RunConfig } from './config.ts'
 import { cpuOnly, deviceOf, recordsKernels } from './engine-config.ts'
 import { usableGpus } from './gpus.ts'
@@ -28,7 +29,12 @@ export const engineIssues = (config: RunConfig, cuda?: CudaInfo): ConfigIssue[] 
   for (const { path, what, instead } of engineGaps(config)) refuse(true, path, what, instead)
   refuse(serving.kernel !== undefined && serving.kernel !== kernels[0], 'serving.kernel', 'a back-end kernel')
   refuse(framework === 'dcpscope' && serving.versions !== undefined, 'serving.versions', 'a back-end version')
-  refuse(serving.draft !== undefined, 'serving.draft', 'a draft model')
+  refuse(
+    hasDraft(config) && workload.qLen === 1,
+    'workload.qLen',
+    'a draft whose tokens nobody verifies',
+    'set workload.qLen above 1, or leave serving.draft out',
+  )
   refuse(serving.causal === false, 'serving.causal', 'non-causal attention')
   refuse(serving.causalBound === 'local' && workload.qLen > 1, 'serving.causalBound', 'a local causal bound')
   refuse(!serving.returnLse, 'serving.returnLse', 'a kernel that is not asked for the lse')

@@ -11,6 +11,7 @@ import { interleaveMismatch } from './interleave-mismatch.ts'
 import { interleaveMismatchCache } from './interleave-mismatch-cache.ts'
 import { kvLayoutMismatch } from './kv-layout-mismatch.ts'
 import { lengthViewsSwapped } from './length-views-swapped.ts'
+import { lengthViewsSwappedDraft } from './length-views-swapped-draft.ts'
 import { lseBaseMismatch } from './lse-base-mismatch.ts'
 import { lseBaseMismatchOneRank } from './lse-base-mismatch-one-rank.ts'
 import { lseDropped } from './lse-dropped.ts'
@@ -24,8 +25,10 @@ import { padRowGarbage } from './pad-row-garbage.ts'
 import { pageTableNotLocal } from './page-table-not-local.ts'
 import type { Scenario } from './scenario.ts'
 import { slotMapIgnoresDcp } from './slot-map-ignores-dcp.ts'
+import { slotMapIgnoresDcpDraft } from './slot-map-ignores-dcp-draft.ts'
 import { splitCounterUndersized } from './split-counter-undersized.ts'
 import { staleGraphMetadata } from './stale-graph-metadata.ts'
+import { staleGraphMetadataDraft } from './stale-graph-metadata-draft.ts'
 import { tableWidthMismatch } from './table-width-mismatch.ts'
 import { tableWidthMismatchStretched } from './table-width-mismatch-stretched.ts'
 import { topkNotLocalised } from './topk-not-localised.ts'
@@ -40,7 +43,9 @@ export const SCENARIOS: readonly Scenario[] = [
   emptyRowNotNeutralisedNan,
   mergedEmptyNan,
   lengthViewsSwapped,
+  lengthViewsSwappedDraft,
   staleGraphMetadata,
+  staleGraphMetadataDraft,
   lseDropped,
   lseDroppedSum,
   mergeMissing,
@@ -49,6 +54,7 @@ export const SCENARIOS: readonly Scenario[] = [
   interleaveMismatch,
   interleaveMismatchCache,
   slotMapIgnoresDcp,
+  slotMapIgnoresDcpDraft,
   pageTableNotLocal,
   tableWidthMismatch,
   tableWidthMismatchStretched,

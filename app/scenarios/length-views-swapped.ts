@@ -2,7 +2,7 @@ import type { Scenario } from './scenario.ts'
 
 export const lengthViewsSwapped: Scenario = {
   name: 'length-views-swapped',
-  title: 'A draft extend that hands the kernel global lengths',
+  title: 'A verify that hands the kernel global lengths',
   fault: 'length-views-swapped',
   explanation:
     'Metadata keeps two views of the lengths, of the request and of the rank. One branch writes the ' +

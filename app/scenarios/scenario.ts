@@ -22,6 +22,8 @@ export interface Scenario {
   readonly diagnosis: FaultName | null
   /** Whether the check of the broken run passes all the same. */
   readonly harmless?: true
+  /** Its faults act on the draft, whose layer is captured: the check passes, and fewer of its tokens are accepted. */
+  readonly onDraft?: true
 }
 
 /** Four ranks, four requests of very different lengths: it runs within a second on a CPU. */

@@ -7,8 +7,7 @@ export const slotMapIgnoresDcp: Scenario = {
   explanation:
     'A fused kernel writes the new key and knows nothing of DCP: it takes the position in the request ' +
     "for one in the rank's pages, on every rank. Rows of other tokens are overwritten, several tokens " +
-    'share one row, and the place where the kernel looks for the new token stays empty. A draft model ' +
-    'with such a writer is hardly ever accepted.',
+    'share one row, and the place where the kernel looks for the new token stays empty.',
   source: 'sgl-project/sglang#36886',
   config: { serving: { backend: 'sglang-trtllm-mla' } },
   faults: [{ fault: 'slot-map-ignores-dcp' }],

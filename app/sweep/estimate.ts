@@ -1,4 +1,5 @@
-import { type Device, measuredLayers, tokenBytes } from '../run/engine-config.ts'
+import { type Device, tokenBytes } from '../run/engine-config.ts'
+import { measuredLayers } from '../run/shape.ts'
 import type { Prediction } from './cost.ts'
 import type { SweepPoint } from './expand.ts'
 

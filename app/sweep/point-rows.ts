@@ -1,4 +1,4 @@
-import { measuredLayers } from '../run/engine-config.ts'
+import { measuredLayers } from '../run/shape.ts'
 import { PROVENANCES, type Provenance } from '../trace/stages.ts'
 import type { ColumnData, TraceChunk } from '../trace/tables.ts'
 import { LIMITS, type Limit, type Prediction, TRANSPORTS, type Transport } from './cost.ts'

@@ -7,7 +7,7 @@ import { PROVENANCES, STAGES } from './stages.ts'
  * `run.json` of a bundle. FORMAT_VERSION rises when a reader of the older version would misread the bundle;
  * docs/format.md keeps the changelog and `upgrade.ts` beside the store the upgraders.
  */
-export const FORMAT_VERSION = 4
+export const FORMAT_VERSION = 5
 
 export const RUN_STATUSES = ['running', 'complete', 'stopped', 'interrupted', 'failed'] as const
 export type RunStatus = (typeof RUN_STATUSES)[number]
@@ -51,6 +51,11 @@ export const summarySchema = z.strictObject({
       counted: z.boolean(),
     })
     .optional(),
+  /**
+   * Tokens of all steps that the draft proposed, and those that count as accepted; absent without a draft, or where nothing
+   * was checked. A proxy: a token counts where the output of the draft is within `tolerance` of its reference, relative.
+   */
+  draft: z.strictObject({ proposed: z.int(), accepted: z.int(), tolerance: z.number() }).optional(),
   stages: z.partialRecord(z.enum(STAGES), micros),
   check: z.strictObject({
     checkedRows: z.int(),

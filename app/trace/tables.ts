@@ -170,6 +170,26 @@ export const TABLES: Readonly<Record<TableName, Table>> = {
           since: 3,
         },
       ),
+      column(
+        'draft_proposed',
+        'i32',
+        'Tokens that the draft proposed. NULL where there is none, or nothing was checked.',
+        {
+          unit: 'tokens',
+          none: -1,
+          since: 5,
+        },
+      ),
+      column(
+        'draft_accepted',
+        'i32',
+        'Those of them that count as accepted, by a proxy: the output of the draft is within 1e-2 of its reference.',
+        {
+          unit: 'tokens',
+          none: -1,
+          since: 5,
+        },
+      ),
       column('provenance', 'provenance', 'Where wall_ns and tokens_per_s come from.'),
     ],
   },

@@ -35,6 +35,7 @@ export const summaryText = (
       ? []
       : [['kernels', kernelText(summary.kernelTrace)] satisfies Fact]),
     ['check', checkText(check)],
+    ...(summary.draft === undefined ? [] : [['draft', draftText(summary.draft)] satisfies Fact]),
     ['partials', `${check.nanRows} rows with NaN, ${check.emptyRows} rows without keys`],
   ]
   const facts: Fact[] = [
@@ -55,8 +56,9 @@ export const summaryText = (
 
 /** What was injected on purpose, one line each. */
 const faultFacts = (faults: RunConfig['faults']): Fact[] =>
-  faults.map(({ fault, ranks, layers, steps }) => {
+  faults.map(({ fault, ranks, layers, steps, branch }) => {
     const where = [
+      ...(branch === undefined ? [] : [branch === 'draft_extend' ? 'the draft' : branch]),
       ranks === 'all' ? 'all ranks' : listed('rank', ranks),
       ...(layers === undefined ? [] : [listed('layer', layers)]),
       ...(steps === undefined ? [] : [listed('step', steps)]),
@@ -109,6 +111,9 @@ const checkText = (check: RunSummary['check']): string => {
     `largest relative error ${check.maxRelErr.toExponential(2)} (allowed ${check.tolerance.toExponential(0)})`
   )
 }
+
+const draftText = ({ proposed, accepted, tolerance }: NonNullable<RunSummary['draft']>): string =>
+  `${grouped(accepted)} of ${grouped(proposed)} proposed tokens count as accepted (a proxy: its output is within ${tolerance.toExponential(0)} of its reference)`
 
 export const progressText = ({
   steps,

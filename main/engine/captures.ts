@@ -4,6 +4,7 @@ import { encodeHeader } from '../../app/dump/safetensors.ts'
 import { DUMP_FORMAT } from '../../app/dump/schema.ts'
 import { faultsAt } from '../../app/faults/engine.ts'
 import { MESSAGE_BYTES } from '../../app/protocol/engine.ts'
+import { branchOf } from '../../app/run/branch.ts'
 import type { RunConfig } from '../../app/run/config.ts'
 import { acceptedPerStep, contextLens, defaultSoftmaxScale, graphBatch } from '../../app/run/engine-config.ts'
 import { kernelHeads, kernelKvHeads } from '../../app/run/shape.ts'
@@ -61,6 +62,7 @@ export const captureMetadata = (config: RunConfig, capture: NativeCapture): Reco
     kv_layout: cache.kvDtype,
     max_len: longest + (workload.steps - 1) * acceptedPerStep(config) + workload.qLen,
     backend: profileNamed(serving.backend).name,
+    branch: branchOf(config, capture.layer),
     engine: `dcpscope ${VERSION}`,
     ...(engine.graph ? { graph: 1 } : {}),
     ...(engine.graphBatch ? { graph: 1, graph_batch: graphBatch(contextLens(config).length) } : {}),

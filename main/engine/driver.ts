@@ -1,6 +1,7 @@
 import { type EngineEvent, MESSAGE_BYTES, type Seat, type TraceMessage } from '../../app/protocol/engine.ts'
 import type { RunConfig } from '../../app/run/config.ts'
-import { type Device, engineConfig, measuredLayers } from '../../app/run/engine-config.ts'
+import { type Device, engineConfig } from '../../app/run/engine-config.ts'
+import { measuredLayers } from '../../app/run/shape.ts'
 import type { Manifest } from '../../app/trace/manifest.ts'
 import type { NativeAddon, NativeRun } from './addon.ts'
 import { captureMessages, captureNote } from './captures.ts'

@@ -25,7 +25,7 @@ Shapes (T query tokens, H heads of the whole DCP group, c ranks, B requests, P t
 
     q [T, H, D], latent part first, then rope    out, out_kernel [T, H, W]    lse, lse_kernel [T, H]
     merged [T, H/c or H, W]    seq_lens_global, seq_lens_local [B]    block_table [B, columns]    slot_mapping [T]
-    topk, topk_local, topk_slots [T, K]    query_start [B+1]    kv_scale [1]
+    topk, topk_local, topk_slots [T, K]    query_start [B+1]    prompt_lens [B]    kv_scale [1]
     kv_pool: the rank's cache of the layer, [pages, P, row] or [tokens, 1, row]; only the pages in block_table are copied
     kv_k_pool, kv_v_pool: [pages, P, kv heads, head_dim], for GQA and MHA
 
@@ -57,11 +57,11 @@ FORMAT = "dcpscope-dump/1"
 
 METADATA = frozenset(
     "interleave page_size num_heads kv_lora_rank rope_dim num_kv_heads head_dim q_len softmax_scale lse_base comm kv_layout "
-    "max_len backend engine graph graph_batch".split()
+    "max_len backend engine branch graph graph_batch".split()
 )
 TENSORS = frozenset(
     "q out lse out_kernel lse_kernel merged seq_lens_global seq_lens_local block_table kv kv_k kv_v kv_scale page_ids "
-    "slot_mapping topk topk_local topk_slots query_start".split()
+    "prompt_lens slot_mapping topk topk_local topk_slots query_start".split()
 )
 POOLS = {"kv_pool": "kv", "kv_k_pool": "kv_k", "kv_v_pool": "kv_v"}
 

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { MAX_DCP_SIZE } from '../../app/run/config.ts'
-import { checkTolerance } from '../../app/run/engine-config.ts'
+import { checkTolerance, DRAFT_TOLERANCE } from '../../app/run/engine-config.ts'
 import type { Manifest, RunSummary } from '../../app/trace/manifest.ts'
 import { PROVENANCES, STAGES } from '../../app/trace/stages.ts'
 import { numberOf, type PlainRow, plainRows } from './duck.ts'
@@ -18,7 +18,8 @@ export const summarise = async (
   const kernels = await kernelTrace(connection, bundle)
   const counted = kernels === undefined || kernels.counted ? '' : 'WHERE kernel_trace IS NOT TRUE'
   const allSteps = await one(
-    `SELECT count(*) AS steps, sum(checked_rows) AS checked, max(max_abs_err) AS abs_err, max(max_rel_err) AS rel_err
+    `SELECT count(*) AS steps, sum(checked_rows) AS checked, max(max_abs_err) AS abs_err, max(max_rel_err) AS rel_err,
+       sum(draft_proposed) AS proposed, sum(draft_accepted) AS accepted
      FROM ${relation(bundle, 'steps')}`,
   )
   const steps = await one(
@@ -52,6 +53,7 @@ export const summarise = async (
       : {}),
     ...observerCost(steps),
     ...(kernels === undefined ? {} : { kernelTrace: kernels }),
+    ...draftTokens(allSteps),
     stages: await stageTimes(connection, bundle),
     check: {
       checkedRows: numberOf(allSteps, 'checked'),
@@ -95,6 +97,12 @@ const kernelTrace = async (
 const errorOf = (row: PlainRow | undefined, name: string): number | null => {
   const value = row?.[name]
   return typeof value === 'number' ? jsonNumber(value) : null
+}
+
+/** What became of the draft's tokens; nothing where none was judged. */
+const draftTokens = (row: PlainRow | undefined): Pick<RunSummary, 'draft'> => {
+  const [proposed, accepted] = [numberOf(row, 'proposed'), numberOf(row, 'accepted')]
+  return proposed > 0 ? { draft: { proposed, accepted, tolerance: DRAFT_TOLERANCE } } : {}
 }
 
 /** What tracing costs, from the steps that ran in both ways; nothing where none did. */

@@ -26,6 +26,7 @@ export const steps = async (
        device_ns::DOUBLE AS device_ns,
        coalesce(untraced_ns, 'nan'::DOUBLE)::DOUBLE AS untraced_ns, coalesce(tokens_per_s, 0)::DOUBLE AS tokens_per_s,
        coalesce(max_rel_err, 'nan'::DOUBLE)::DOUBLE AS max_rel_err, checked_rows::INTEGER AS checked_rows,
+       coalesce(draft_proposed, -1)::INTEGER AS draft_proposed, coalesce(draft_accepted, -1)::INTEGER AS draft_accepted,
        graph_replayed::UTINYINT AS graph_replayed, coalesce(kernel_trace, false)::UTINYINT AS kernel_trace,
        enum_code(provenance::provenance)::UTINYINT AS source
      FROM numbered
@@ -41,6 +42,8 @@ export const steps = async (
     tokensPerSecond: columns.f64('tokens_per_s'),
     maxRelErr: columns.f64('max_rel_err'),
     checkedRows: columns.i32('checked_rows'),
+    draftProposed: columns.i32('draft_proposed'),
+    draftAccepted: columns.i32('draft_accepted'),
     graphReplayed: columns.u8('graph_replayed'),
     kernelTrace: columns.u8('kernel_trace'),
     provenance: columns.u8('source'),

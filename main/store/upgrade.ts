@@ -11,6 +11,8 @@ export const UPGRADERS: ReadonlyMap<number, Upgrader> = new Map([
   [2, (manifest) => manifest],
   // And version 4.
   [3, (manifest) => manifest],
+  // And version 5.
+  [4, (manifest) => manifest],
 ])
 
 export const upgraded = (

@@ -74,7 +74,7 @@ int64_t captureBytes(const Config& config, const Shape& shape) {
   const int64_t lse = rows * 2 * 4;
   const int64_t values = rows * (shape.keyDim + 2 * shape.valueDim) + rows / config.ranks * shape.valueDim;
   const int64_t tables =
-      shape.requests * (shape.columns * (config.faults.empty() ? 1 : config.ranks) * 4 + 8) +
+      shape.requests * (shape.columns * (config.faults.empty() ? 1 : config.ranks) * 4 + 12) +
       shape.tokens * 8;
   const int64_t perRank = values * shape.valueBytes + lse + tables + shape.pagesNeeded * 4 +
                           static_cast<int64_t>(shape.tokens) * config.topk * 12;

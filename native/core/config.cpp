@@ -5,9 +5,10 @@
 #include <limits>
 #include <string>
 
+#include "core/branch.h"
+#include "core/deal.h"
 #include "core/error.h"
 #include "core/generate.h"
-#include "core/layout.h"
 #include "core/quantise.h"
 
 namespace dcpscope {
@@ -68,10 +69,18 @@ void validateShape(const Config& c) {
   rule(c.pageSize % c.interleave == 0, "interleave", "must divide pageSize");
 }
 
+/** What GPUs do not compute. */
+void validateDevice(const Config& c) {
+  if (!c.cuda) return;
+  rule(!c.draft, "draft", "runs on the CPU only");
+  rule(!c.restarts, "restarts", "are dealt out on the CPU only");
+}
+
 void validateWork(const Config& c) {
   rule(c.kvType != KvType::fp8DsMla || (c.kvLoraRank == dsmla::kLatent && c.ropeDim == dsmla::kRope),
        "kvDtype", "fp8_ds_mla needs kvLoraRank 512 and ropeDim 64");
   range(c.topk, 0, 1 << 20, "topk");
+  rule(!c.restarts || c.topk == 0, "restarts", "go with dense attention");
   range(c.poolTokens, 0, int64_t{1} << 40, "poolTokens");
   range(static_cast<int64_t>(c.contextLens.size()), 1, 1 << 20, "contextLens");
   for (const int64_t length : c.contextLens) range(length, 0, kMaxContext, "contextLens");
@@ -89,7 +98,7 @@ void validateWork(const Config& c) {
   for (const int step : c.captureSteps) range(step, 0, c.steps - 1, "captureSteps");
   rule(c.kernelSteps.empty() || c.cuda, "kernelSteps", "needs the device cuda");
   for (const int step : c.kernelSteps) range(step, 0, c.steps - 1, "kernelSteps");
-  for (const int layer : c.captureLayers) range(layer, 0, c.layers - 1, "captureLayers");
+  for (const int layer : c.captureLayers) range(layer, 0, allLayers(c) - 1, "captureLayers");
 }
 
 void validateFaults(const Config& c) {
@@ -107,6 +116,8 @@ void validateFaults(const Config& c) {
     rule(fault.kind != FaultKind::kvLayoutMismatch ||
              isQuantisedRow(cacheRowBytesOf(c.kvType, c.kvLoraRank + c.ropeDim)),
          "faults", "rows of the cache must have 576 or 656 bytes to be taken for the others");
+    rule(!fault.draft || c.draft, "faults", "can act on a draft only where there is one");
+    rule(!fault.draft || fault.layers.empty(), "faults", "must name no layers of a draft, which has one");
     range(fault.amount, 0, kMaxContext, "faults");
     for (const int layer : fault.layers) range(layer, 0, c.layers - 1, "faults");
     for (const int step : fault.steps) range(step, 0, c.steps - 1, "faults");
@@ -120,7 +131,7 @@ const char* poolField(const Config& c) { return c.poolTokens > 0 ? "poolTokens" 
 void validatePools(const Config& c) {
   constexpr double kMostBytes = 0x1p60;
   const Shape s(c);
-  const double bytes = static_cast<double>(s.poolBytes(c)) * c.ranks * c.layers;
+  const double bytes = static_cast<double>(s.poolBytes(c)) * c.ranks * allLayers(c);
   rule(bytes <= kMostBytes, poolField(c), "the pools of all ranks and layers must be at most 2^60 bytes");
 }
 
@@ -129,6 +140,7 @@ void validatePools(const Config& c) {
 void validate(const Config& config) {
   validateShape(config);
   validateWork(config);
+  validateDevice(config);
   validateFaults(config);
   validatePools(config);
 }
@@ -172,7 +184,8 @@ Shape::Shape(const Config& c)
       pagesNeeded(0),
       poolPages(0) {
   for (size_t r = 0; r < c.contextLens.size(); ++r) {
-    const int64_t width = layout::columns(lastLength(c, static_cast<int>(r)), c.ranks, c.pageSize);
+    const auto request = static_cast<int>(r);
+    const int64_t width = dealOf(c, request).columns(lastLength(c, request), c.pageSize);
     cellBegin[r + 1] = cellBegin[r] + width;
     columns = std::max(columns, width);
   }

@@ -34,6 +34,8 @@ struct Config {
   int layers = 1;
   double softmaxScale = 1;
   int interleave = 1;
+  /** Tokens behind the context of a request are dealt out anew, from rank 0 on. */
+  bool restarts = false;
   Comm comm = Comm::agRs;
   bool wireFp32 = false;
   bool replicateQ = false;
@@ -44,6 +46,8 @@ struct Config {
   bool shuffledPages = false;
   std::vector<int64_t> contextLens;
   int qLen = 1;
+  /** A draft of one attention layer, with pages of its own, proposes the tokens of each step. */
+  bool draft = false;
   int acceptedPerStep = 1;
   int steps = 1;
   int warmup = 0;

@@ -4,14 +4,15 @@ namespace dcpscope {
 namespace {
 
 const Fault* faultOf(const RunState& state, FaultKind kind, int rank, int layer) {
-  return state.faults.at(kind, rank, layer, state.frame.step);
+  return state.faults.at(kind, rank, isDraft(state.config, layer) ? kDraftLayer : layer, state.frame.step);
 }
 
 }  // namespace
 
 NeutralRule neutralRule(const RunState& state, int rank, int layer) {
   // Which rank is taken for empty is said once a step.
-  const Fault* gap = faultOf(state, FaultKind::coverageGap, rank, kAllLayers);
+  const Fault* gap =
+      faultOf(state, FaultKind::coverageGap, rank, isDraft(state.config, layer) ? kDraftLayer : kAllLayers);
   const bool leavesPadding = faultOf(state, FaultKind::padRowGarbage, rank, layer) != nullptr;
   return {gap != nullptr && gap->variant == kGapOfRank,
           faultOf(state, FaultKind::emptyRowNotNeutralised, rank, layer) != nullptr,

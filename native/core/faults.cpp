@@ -65,8 +65,8 @@ uint64_t Faults::launchedIn(int step) const {
 
 const Fault* Faults::find(FaultKind kind, int rank, int layer, int step) const {
   for (auto fault = faults_.rbegin(); fault != faults_.rend(); ++fault)
-    if (fault->kind == kind && (fault->ranks >> rank & 1) != 0 && within(fault->layers, layer) &&
-        within(fault->steps, step))
+    if (fault->kind == kind && fault->draft == (layer == kDraftLayer) && (fault->ranks >> rank & 1) != 0 &&
+        within(fault->layers, layer) && within(fault->steps, step))
       return &*fault;
   return nullptr;
 }

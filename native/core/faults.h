@@ -80,13 +80,16 @@ struct Fault {
   std::vector<int> steps;
   int variant = 0;
   int64_t amount = 0;
+  /** Acts on the draft, and not on the model. */
+  bool draft = false;
 };
 
 /** Whether a fault of this kind is among them. */
 bool contains(const std::vector<Fault>& faults, FaultKind kind);
 
-/** Layer of what is done once a step for all. */
+/** Layer of what is done once a step for all of the model, and that of the draft. */
 constexpr int kAllLayers = -1;
+constexpr int kDraftLayer = -2;
 
 /** The faults of a run. A run without faults pays one test of a bit at each point. */
 class Faults {
@@ -95,7 +98,7 @@ class Faults {
 
   /**
    * The last fault of this kind that acts there; null where none does. `layer` may be kAllLayers, where
-   * faults that name layers do not act.
+   * faults that name layers do not act, or kDraftLayer.
    */
   const Fault* at(FaultKind kind, int rank, int layer, int step) const {
     return (kinds_ >> static_cast<int>(kind) & 1) == 0 ? nullptr : find(kind, rank, layer, step);

@@ -111,6 +111,7 @@ class Group {
   /** Merged rows of a token in the last step, as the rank keeps them: [H / ranks][V]. Valid until the next
    * call. */
   virtual const unsigned char* merged(int layer, int rank, int token) = 0;
+  /** In the layers of the model. */
   virtual MergedNan findNan() = 0;
 
   /**
@@ -128,6 +129,8 @@ class Group {
 
   /** For captures: what the last step worked on, and pages of a layer's pool in the order of `ids`. */
   virtual RankMetadata metadata(int rank) = 0;
+  /** The same of the draft, on devices that run one. */
+  virtual RankMetadata draftMetadata(int) { return {}; }
   virtual void copyPages(int rank, int layer, std::span<const int32_t> ids, unsigned char* to) = 0;
 
   /** Aligns the clocks once more, where there are several. */

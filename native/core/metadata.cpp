@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/layout.h"
+#include "core/deal.h"
 
 namespace dcpscope {
 namespace {
@@ -16,11 +16,13 @@ int64_t roomyCells(const Config& c, const Shape& s) { return c.faults.empty() ? 
 
 }  // namespace
 
-Metadata::Metadata(const RunState& state, int rank)
+Metadata::Metadata(const RunState& state, int rank, Branch branch)
     : state_(state),
       config_(state.config),
       shape_(state.shape),
       rank_(rank),
+      branch_(branch),
+      pageTable_(branch == Branch::draftExtend ? *state.draftPages : state.pages),
       roomy_(roomyCells(config_, shape_)),
       globals_(shape_.requests),
       lengths_(shape_.requests),
@@ -31,8 +33,8 @@ Metadata::Metadata(const RunState& state, int rank)
       bounded_(shape_.tokens) {
   for (int r = 0; r < shape_.requests; ++r) {
     globals_[r] = kCapturedLength;
-    lengths_[r] = localised(kCapturedLength);
-    writeBounds(r);
+    lengths_[r] = localised(r, kCapturedLength);
+    writeBounds(r, kCapturedLength);
   }
 }
 
@@ -45,7 +47,8 @@ int64_t Metadata::bytes(const Config& c, const Shape& s) {
 }
 
 const Fault* Metadata::fault(FaultKind kind) const {
-  return state_.faults.at(kind, rank_, kAllLayers, state_.frame.step);
+  const int layer = branch_ == Branch::draftExtend ? kDraftLayer : kAllLayers;
+  return state_.faults.at(kind, rank_, layer, state_.frame.step);
 }
 
 Refreshed Metadata::refresh() {
@@ -56,7 +59,7 @@ Refreshed Metadata::refresh() {
   for (int r = 0; r < shape_.requests; ++r) {
     globals_[r] = globalOf(r);
     if (lengths) lengths_[r] = lengthOf(r);
-    if (lengths) writeBounds(r);
+    if (lengths) writeBounds(r, handedLength(r));
     if (pages) writeTable(r);
     if (pages) written += columns_[r] * 4;
     writeSlots(r);
@@ -68,12 +71,12 @@ Refreshed Metadata::refresh() {
 
 void Metadata::writeTable(int request) {
   int32_t* row = &table_[begin(request)];
-  columns_[request] = state_.pages.columns(request);
-  std::copy_n(state_.pages.row(request), columns_[request], row);
+  columns_[request] = pageTable_.columns(request);
+  std::copy_n(pageTable_.row(request), columns_[request], row);
   if (fault(FaultKind::pageTableNotLocal) == nullptr) return;
   // What stands behind the request's own pages belongs to others.
   const int64_t valid = columns_[request];
-  columns_[request] = layout::columns(state_.frame.after[request], 1, config_.pageSize);
+  columns_[request] = layout::columns(handedLength(request), 1, config_.pageSize);
   for (int64_t column = valid; column < columns_[request]; ++column)
     row[column] = static_cast<int32_t>((row[0] + column) % shape_.poolPages);
 }
@@ -109,9 +112,8 @@ void Metadata::writeSlots(int request) {
 int64_t Metadata::slotOf(int request, int64_t token) const {
   if (request >= batchRequests(config_)) return -1;
   if (fault(FaultKind::slotMapIgnoresDcp) != nullptr) return slotAt(request, token);
-  const int64_t c = config_.ranks;
-  const int64_t I = writtenInterleave();
-  if (layout::owner(token, c, I) == rank_) return slotAt(request, layout::localIndex(token, c, I));
+  const Deal deal = dealOf(config_, request, writtenInterleave());
+  if (deal.owner(token) == rank_) return slotAt(request, deal.localIndex(token));
   return doubles(request) ? slotAt(request, lengthOf(request) - 1) : -1;
 }
 
@@ -119,14 +121,15 @@ int64_t Metadata::slotOf(int request, int64_t token) const {
  * zeros. */
 int64_t Metadata::slotAt(int request, int64_t local) const {
   const int64_t column = local / config_.pageSize;
-  const int64_t page = column < state_.pages.columns(request) ? state_.pages.row(request)[column] : 0;
+  const int64_t page = column < pageTable_.columns(request) ? pageTable_.row(request)[column] : 0;
   return layout::slot(page, local, config_.pageSize);
 }
 
-void Metadata::writeBounds(int request) {
+/** `length`: global length of the request with its new tokens. */
+void Metadata::writeBounds(int request, int64_t length) {
   for (int q = 0; q < config_.qLen; ++q) {
     const int64_t token = static_cast<int64_t>(request) * config_.qLen + q;
-    bounded_[token] = static_cast<int32_t>(boundOf(request, q));
+    bounded_[token] = static_cast<int32_t>(boundOf(request, length, q));
   }
 }
 
@@ -136,27 +139,41 @@ int64_t Metadata::writtenInterleave() const {
 }
 
 /** Local keys among the first `global` of a request, as metadata has it. */
-int64_t Metadata::localised(int64_t global) const {
+int64_t Metadata::localised(int request, int64_t global) const {
   const Fault* other = fault(FaultKind::interleaveMismatch);
   const int64_t I =
       other != nullptr && other->variant == kInterleaveOfLengths ? other->amount : config_.interleave;
-  const int64_t local = layout::localLength(global, rank_, config_.ranks, I);
+  const Deal deal = dealOf(config_, request, I);
+  const int64_t local = deal.localLength(global, rank_);
   const Fault* swapped = fault(FaultKind::lengthViewsSwapped);
   if (swapped == nullptr) return local;
-  return swapped->variant == kGlobalForLocal ? std::max<int64_t>(global, 0)
-                                             : layout::localLength(local, rank_, config_.ranks, I);
+  return swapped->variant == kGlobalForLocal ? std::max<int64_t>(global, 0) : deal.localLength(local, rank_);
+}
+
+/** Global length of a request with its new tokens, from what the scheduler hands the branch. */
+int64_t Metadata::handedLength(int request) const {
+  switch (branch_) {
+    case Branch::decode:
+    case Branch::draftExtend:
+      return state_.frame.after[request];
+    case Branch::targetVerify:
+      // The tokens that the draft proposes are not counted yet.
+      return request < batchRequests(config_) ? state_.frame.before[request] + config_.qLen
+                                              : config_.padLength;
+  }
+  return 0;
 }
 
 int64_t Metadata::globalOf(int request) const {
-  const int64_t global = state_.frame.after[request];
+  const int64_t global = handedLength(request);
   const Fault* swapped = fault(FaultKind::lengthViewsSwapped);
   return swapped != nullptr && swapped->variant == kLocalForGlobal
-             ? layout::localLength(global, rank_, config_.ranks, config_.interleave)
+             ? dealOf(config_, request).localLength(global, rank_)
              : global;
 }
 
 int64_t Metadata::lengthOf(int request) const {
-  const int64_t local = localised(state_.frame.after[request]);
+  const int64_t local = localised(request, handedLength(request));
   const Fault* gap = fault(FaultKind::coverageGap);
   const int64_t missing = gap != nullptr && gap->variant == kGapOfTokens ? gap->amount : 0;
   return std::max<int64_t>(local - missing, 0) + (doubles(request) ? 1 : 0);
@@ -165,22 +182,22 @@ int64_t Metadata::lengthOf(int request) const {
 /** Whether the rank also stores and counts the newest token, which another one owns. */
 bool Metadata::doubles(int request) const {
   if (fault(FaultKind::coverageOverlap) == nullptr || request >= batchRequests(config_)) return false;
-  const int64_t c = config_.ranks;
-  const int64_t after = state_.frame.after[request];
-  const bool foreign = layout::owner(after - 1, c, config_.interleave) != rank_;
-  const int64_t held = layout::localLength(after, rank_, c, config_.interleave);
-  return foreign && held / config_.pageSize < state_.pages.columns(request);
+  const Deal deal = dealOf(config_, request);
+  const int64_t after = handedLength(request);
+  const bool foreign = deal.owner(after - 1) != rank_;
+  const int64_t held = deal.localLength(after, rank_);
+  return foreign && held / config_.pageSize < pageTable_.columns(request);
 }
 
-int64_t Metadata::boundOf(int request, int q) const {
+int64_t Metadata::boundOf(int request, int64_t length, int q) const {
   const int n = config_.qLen;
-  const int64_t length = lengths_[request];
-  const int64_t global = layout::visibleGlobal(state_.frame.after[request], n, q);
+  const int64_t held = lengths_[request];
+  const int64_t global = layout::visibleGlobal(length, n, q);
   // The kernel takes the count of keys from that of pages.
   if (fault(FaultKind::pageTableNotLocal) != nullptr) return std::max<int64_t>(global, 0);
   if (const Fault* causal = fault(FaultKind::causalEndAligned))
-    return causal->variant == kCausalHides ? std::max<int64_t>(length - (n - 1) + q, 0) : length;
-  return q == n - 1 ? length : std::min(localised(global), length);
+    return causal->variant == kCausalHides ? std::max<int64_t>(held - (n - 1) + q, 0) : held;
+  return q == n - 1 ? held : std::min(localised(request, global), held);
 }
 
 }  // namespace dcpscope

@@ -2,6 +2,7 @@
 #include <cstdint>
 
 #include "core/block.h"
+#include "core/branch.h"
 #include "core/run_state.h"
 
 namespace dcpscope {
@@ -14,13 +15,15 @@ struct Refreshed {
 };
 
 /**
- * What the kernels of one rank are handed: lengths, block table, slots of new tokens, bounds of query tokens.
- * The buffers stay over steps, as those of a captured graph do, and are refreshed in each. Faults of metadata
- * act here, those of a run on a GPU as well.
+ * What one branch hands the kernels of a rank: lengths, block table, slots of new tokens, bounds of query
+ * tokens. The buffers are the branch's own and stay over steps, as those of a captured graph do; each step
+ * refreshes them. Faults of metadata act here, those of a run on a GPU as well.
  */
 class Metadata {
  public:
-  Metadata(const RunState& state, int rank);
+  Metadata(const RunState& state, int rank, Branch branch);
+  /** Of the branch that the layers of the model take. */
+  Metadata(const RunState& state, int rank) : Metadata(state, rank, modelBranch(state.config)) {}
   static int64_t bytes(const Config& config, const Shape& shape);
 
   /** Writes what the current step needs. */
@@ -47,6 +50,8 @@ class Metadata {
   /** Local keys that each query token sees without a choice of keys [T]. */
   const Block<int32_t>& bounded() const { return bounded_; }
 
+  /** Pages of a request as its writer finds them. */
+  const PageTable& pageTable() const { return pageTable_; }
   /** Interleave by which keys are written. */
   int64_t writtenInterleave() const;
 
@@ -55,19 +60,23 @@ class Metadata {
   void writeTable(int request);
   void misreadTable(bool narrow);
   void writeSlots(int request);
-  void writeBounds(int request);
+  void writeBounds(int request, int64_t length);
   int64_t slotOf(int request, int64_t token) const;
   int64_t slotAt(int request, int64_t local) const;
+  int64_t handedLength(int request) const;
   int64_t globalOf(int request) const;
   int64_t lengthOf(int request) const;
-  int64_t boundOf(int request, int q) const;
-  int64_t localised(int64_t global) const;
+  int64_t boundOf(int request, int64_t length, int q) const;
+  int64_t localised(int request, int64_t global) const;
   bool doubles(int request) const;
 
   const RunState& state_;
   const Config& config_;
   const Shape& shape_;
   const int rank_;
+  const Branch branch_;
+  /** Of the model, or of the draft. */
+  const PageTable& pageTable_;
   /** Cells of a row where faults read beyond those of its request; 0: rows of their own lengths, without
    * gaps. */
   const int64_t roomy_;

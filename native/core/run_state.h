@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/block.h"
+#include "core/branch.h"
 #include "core/clock.h"
 #include "core/config.h"
 #include "core/faults.h"
@@ -40,6 +41,7 @@ struct RunState {
         faults(config.faults),
         clock(member ? Clock(member->clockBase) : Clock()),
         pages(config, shape) {
+    if (config.draft) draftPages.emplace(config, shape, PoolOf::draft);
     frame.before = Block<int64_t>(shape.requests);
     frame.after = Block<int64_t>(shape.requests);
     for (int r = firstRank(); r < endRank(); ++r) traces.push_back(std::make_unique<RankTrace>(rings));
@@ -50,6 +52,9 @@ struct RunState {
   int endRank() const { return member ? member->rank + 1 : config.ranks; }
   /** Whether this process records what concerns the whole group. */
   bool leads() const { return firstRank() == 0; }
+
+  /** Whose pages a layer has. */
+  const PageTable& pagesOf(int layer) const { return isDraft(config, layer) ? *draftPages : pages; }
 
   RankTrace& trace(int rank) { return *traces[static_cast<size_t>(rank - firstRank())]; }
   /** Whoever asks whether to stop also shows that it goes on. */
@@ -73,6 +78,8 @@ struct RunState {
   const Faults faults;
   const Clock clock;
   PageTable pages;
+  /** Of a draft, whose pool is its own. */
+  std::optional<PageTable> draftPages;
   StepFrame frame;
   std::vector<std::unique_ptr<RankTrace>> traces;
   /** Names of recorded kernels, copies and fills; only ever appended. */

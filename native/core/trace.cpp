@@ -17,10 +17,11 @@ constexpr ColumnSpec kQueryRow[] = {
     {"out_absmax", f32}, {"lse_nan", i32},      {"lse_min", f32}, {"lse_max", f32}};
 constexpr ColumnSpec kPage[] = {
     {"step", i32}, {"request", i32}, {"column", i32}, {"page", i32}, {"valid", i32}};
-constexpr ColumnSpec kStep[] = {{"step", i32},          {"start_ns", i64},    {"wall_ns", i64},
-                                {"device_ns", i64},     {"untraced_ns", i64}, {"tokens", i32},
-                                {"max_abs_err", f64},   {"max_rel_err", f64}, {"checked_rows", i32},
-                                {"graph_replayed", u8}, {"kernel_trace", u8}, {"once_ns", i64}};
+constexpr ColumnSpec kStep[] = {{"step", i32},           {"start_ns", i64},    {"wall_ns", i64},
+                                {"device_ns", i64},      {"untraced_ns", i64}, {"tokens", i32},
+                                {"max_abs_err", f64},    {"max_rel_err", f64}, {"checked_rows", i32},
+                                {"graph_replayed", u8},  {"kernel_trace", u8}, {"draft_proposed", i32},
+                                {"draft_accepted", i32}, {"once_ns", i64}};
 constexpr ColumnSpec kKernel[] = {
     {"step", i32},    {"layer", i32},   {"stage", u8},    {"name", i32},      {"start_ns", i64},
     {"dur_ns", i64},  {"bytes", i64},   {"grid_x", i32},  {"grid_y", i32},    {"grid_z", i32},
@@ -92,7 +93,7 @@ void Ring::push(const StepRow& r) {
   const uint8_t replayed = r.replayed ? 1 : 0;
   const uint8_t kernelTrace = r.kernelTrace ? 1 : 0;
   append(r.step, r.start, r.wall, r.device, r.untraced, r.tokens, r.maxAbs, r.maxRel, r.checked, replayed,
-         kernelTrace, r.once);
+         kernelTrace, r.proposed, r.accepted, r.once);
 }
 
 void Ring::push(const KernelRow& r) {

@@ -113,6 +113,10 @@ struct StepRow {
   bool replayed;
   /** CUPTI was on, which makes a step slower. */
   bool kernelTrace;
+  /** Tokens that the draft proposed, and those of them that count as accepted; -1 where nothing was judged.
+   */
+  int32_t proposed;
+  int32_t accepted;
 };
 struct KernelRow {
   int32_t step;

@@ -54,6 +54,7 @@ Checker::Checker(const RunState& state, Pool& pool)
       groups_(groupsOf(kReferenceHeads)),
       wave_(kWave),
       partials_(kWave * kParts),
+      refused_(state.config.draft ? state.shape.batchTokens : 0),
       acc_(static_cast<int64_t>(kWave) * kParts * kReferenceHeads * state.shape.valueDim) {
   for (int i = 0; i < kWave * kParts; ++i)
     partials_[static_cast<size_t>(i)].acc = acc(i / kParts, i % kParts);
@@ -174,6 +175,7 @@ CheckResult Checker::check(Group& group) {
     if (state_.cancelled()) break;
     for (int i = 0; i < count; ++i) compare(i, wave_[static_cast<size_t>(i)], group, result);
   }
+  if (state_.config.draft && state_.config.checkRows != 0) judgeDraft(group, result);
   return result;
 }
 
@@ -236,34 +238,68 @@ void Checker::combineUnit(int slot, const Unit& unit) {
   }
 }
 
-void Checker::compare(int slot, const Unit& unit, Group& group, CheckResult& result) const {
+Checker::Error Checker::errorOf(int slot, const Unit& unit, int h, Group& group) const {
   const Shape& s = state_.shape;
   const ReferencePartial& truth = partials_[static_cast<size_t>(slot) * kParts];
-  for (int h = 0; h < headsIn(unit.group); ++h) {
-    const int head = unit.group + h * groups_;
-    const unsigned char* merged = group.merged(unit.layer, head / s.headsPerRank, unit.token) +
-                                  static_cast<int64_t>(head % s.headsPerRank) * s.valueDim * s.valueBytes;
-    double error = 0;
-    double norm = 0;
-    double worst = 0;
-    for (int v = 0; v < s.valueDim; ++v) {
-      const double got = s.valueBytes == 2 ? fromBf16(reinterpret_cast<const uint16_t*>(merged)[v])
-                                           : reinterpret_cast<const float*>(merged)[v];
-      const double want = truth.acc[static_cast<int64_t>(h) * s.valueDim + v];
-      const double off = std::abs(got - want);
-      error += off * off;
-      norm += want * want;
-      // A NaN must win against any number.
-      if (!(off <= worst)) worst = off;
+  const int head = unit.group + h * groups_;
+  const unsigned char* merged = group.merged(unit.layer, head / s.headsPerRank, unit.token) +
+                                static_cast<int64_t>(head % s.headsPerRank) * s.valueDim * s.valueBytes;
+  double error = 0;
+  double norm = 0;
+  double worst = 0;
+  for (int v = 0; v < s.valueDim; ++v) {
+    const double got = s.valueBytes == 2 ? fromBf16(reinterpret_cast<const uint16_t*>(merged)[v])
+                                         : reinterpret_cast<const float*>(merged)[v];
+    const double want = truth.acc[static_cast<int64_t>(h) * s.valueDim + v];
+    const double off = std::abs(got - want);
+    error += off * off;
+    norm += want * want;
+    // A NaN must win against any number.
+    if (!(off <= worst)) worst = off;
+  }
+  const double infinity = std::numeric_limits<double>::infinity();
+  return {worst, norm > 0 ? std::sqrt(error / norm) : error == 0 ? 0 : infinity};
+}
+
+/** Whether the draft's output is what it should be decides on a token. */
+void Checker::judgeDraft(Group& group, CheckResult& result) {
+  const Config& c = state_.config;
+  const int tokens = state_.shape.batchTokens;
+  groups_ = c.checkRows == kCheckAll ? groupsOf(kReferenceHeads) : c.heads;
+  const int perToken = c.checkRows == kCheckAll ? groups_ : 1;
+  const auto turn = static_cast<int>(
+      mix64(streamHash(c.seed, Stream::check, 1, 0) ^ static_cast<uint64_t>(state_.frame.step)) %
+      static_cast<uint64_t>(c.heads));
+  const auto unitOf = [&](int i) {
+    const int token = i / perToken;
+    return Unit{c.layers, token, perToken == 1 ? (turn + token) % c.heads : i % perToken};
+  };
+  std::fill_n(refused_.data(), tokens, static_cast<unsigned char>(0));
+  const int units = tokens * perToken;
+  for (int first = 0; first < units && !state_.cancelled(); first += kWave) {
+    const int count = std::min(kWave, units - first);
+    for (int i = 0; i < count; ++i) wave_[static_cast<size_t>(i)] = unitOf(first + i);
+    computeWave(wave_.data(), count);
+    for (int i = 0; i < count; ++i) {
+      const Unit& unit = wave_[static_cast<size_t>(i)];
+      for (int h = 0; h < headsIn(unit.group); ++h)
+        if (!(errorOf(i, unit, h, group).relative <= kAccepted)) refused_[unit.token] = 1;
     }
+  }
+  result.proposed = tokens;
+  result.accepted = static_cast<int32_t>(std::count(refused_.data(), refused_.data() + tokens, 0));
+}
+
+void Checker::compare(int slot, const Unit& unit, Group& group, CheckResult& result) const {
+  for (int h = 0; h < headsIn(unit.group); ++h) {
+    const auto [worst, relative] = errorOf(slot, unit, h, group);
     const double infinity = std::numeric_limits<double>::infinity();
-    const double relative = norm > 0 ? std::sqrt(error / norm) : error == 0 ? 0 : infinity;
     if (!(worst <= result.maxAbs)) result.maxAbs = std::isnan(worst) ? infinity : worst;
     if (!(relative <= result.maxRel) || result.token < 0) {
       result.maxRel = std::isnan(relative) ? infinity : relative;
       result.layer = unit.layer;
       result.token = unit.token;
-      result.head = head;
+      result.head = unit.group + h * groups_;
     }
     ++result.checked;
   }

@@ -24,13 +24,24 @@ struct CheckResult {
   int32_t layer = -1;
   int32_t token = -1;
   int32_t head = -1;
+  /** Tokens that the draft proposed in the step, and those that count as accepted; -1 where none were judged.
+   */
+  int32_t proposed = -1;
+  int32_t accepted = -1;
 };
+
+/**
+ * Relative error of the draft's output within which a token that it proposes counts as accepted. A proxy: the
+ * draft has no weights, so all that can go wrong with it is what its attention reads.
+ */
+constexpr double kAccepted = 1e-2;
 
 /**
  * Compares merged output with the reference, between steps, on all threads. What is checked follows from the
  * configuration and the step's number. `auto` spends what a step's attention costs by counted work, saved
  * over steps until a unit (a layer, a query row, some of its heads) can be paid; the last step checks one
- * anyway.
+ * anyway. Every token of a draft is judged besides, by one of its heads, or by all where all rows are
+ * checked.
  */
 class Checker {
  public:
@@ -65,6 +76,13 @@ class Checker {
   void computeWave(const Unit* units, int count);
   void computePart(int64_t item, const Unit* units, int thread);
   void combineUnit(int slot, const Unit& unit);
+  /** Of one head of a unit: the largest absolute error, and the relative one. */
+  struct Error {
+    double worst;
+    double relative;
+  };
+  Error errorOf(int slot, const Unit& unit, int h, Group& group) const;
+  void judgeDraft(Group& group, CheckResult& result);
   void compare(int slot, const Unit& unit, Group& group, CheckResult& result) const;
   void storeReference(int slot, const Unit& unit, double* out, double* lse) const;
   int groupsOf(int heads) const;
@@ -78,6 +96,8 @@ class Checker {
   double budget_ = 0;
   std::vector<Unit> wave_;
   std::vector<ReferencePartial> partials_;
+  /** Tokens of the draft whose output is off. */
+  Block<unsigned char> refused_;
   Block<double> acc_;
   std::vector<Block<double>> scratch_;
 };

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "comm/process_peers.h"
+#include "core/deal.h"
 #include "cpu/thread_peers.h"
 
 namespace dcpscope {
@@ -42,8 +43,9 @@ int64_t patience(const Config& c, const Shape& s) {
   constexpr int64_t kLeast = 5'000'000'000;
   const AttentionPlan plan(c, s);
   int64_t longest = 0;
-  for (int r = 0; r < s.requests; ++r) longest = std::max(longest, lastLength(c, r));
-  const int64_t keys = plan.splitKeys(plan.keys(longest / c.ranks + c.interleave));
+  for (int r = 0; r < s.requests; ++r)
+    longest = std::max(longest, dealOf(c, r).localLength(lastLength(c, r), 0));
+  const int64_t keys = plan.splitKeys(plan.keys(longest));
   // Two multiply-adds a nanosecond.
   return kLeast +
          std::min(kUnitRows, s.rowsPerRequest) * static_cast<int64_t>(s.keyDim + s.valueDim) * keys / 2;
@@ -205,9 +207,13 @@ std::vector<Place> CpuGroup::places() const {
   return places;
 }
 
-RankMetadata CpuGroup::metadata(int id) {
+RankMetadata CpuGroup::metadata(int id) { return metadataOf(id, 0); }
+
+RankMetadata CpuGroup::draftMetadata(int id) { return metadataOf(id, shared_.config.layers); }
+
+RankMetadata CpuGroup::metadataOf(int id, int layer) {
   const Shape& s = shared_.shape;
-  const Metadata& from = rank(id).metadata();
+  const Metadata& from = rank(id).metadata(layer);
   RankMetadata data;
   for (int r = 0; r < s.requests; ++r) {
     data.globals.push_back(static_cast<int32_t>(from.globalLength(r)));

@@ -27,6 +27,7 @@ class CpuGroup final : public Group {
   std::vector<Place> places() const override;
   int port() const override { return port_; }
   RankMetadata metadata(int rank) override;
+  RankMetadata draftMetadata(int rank) override;
   void copyPages(int rank, int layer, std::span<const int32_t> ids, unsigned char* to) override;
   GroupFacts facts() override;
 
@@ -34,6 +35,8 @@ class CpuGroup final : public Group {
   int locals() const { return static_cast<int>(shared_.ranks.size()); }
   /** By its number in the group; it is of this process. */
   Rank& rank(int id) { return *shared_.ranks[static_cast<size_t>(id - shared_.state.firstRank())]; }
+  /** Of the branch that a layer takes. */
+  RankMetadata metadataOf(int rank, int layer);
   int64_t nanIn(int layer, int rank, int token);
 
   /** Where ranks have processes of their own; the first is that of a rank without others. */

@@ -11,13 +11,13 @@ Inputs::Inputs(const Config& config, const Shape& shape, HeadRange heads, unsign
       queryBytes_(static_cast<int64_t>(shape.tokens) * heads.count * shape.keyDim * shape.valueBytes),
       keyBytes_(static_cast<int64_t>(shape.tokens) * shape.cacheParts * shape.keyDim * shape.valueBytes),
       topkValues_(static_cast<int64_t>(shape.tokens) * config.topk),
-      queries_(queries == nullptr ? config.layers * queryBytes_ : 0),
+      queries_(queries == nullptr ? allLayers(config) * queryBytes_ : 0),
       queriesAt_(queries == nullptr ? queries_.data() : queries),
-      keys_(config.layers * keyBytes_),
-      topk_(config.layers * topkValues_) {}
+      keys_(allLayers(config) * keyBytes_),
+      topk_(allLayers(config) * topkValues_) {}
 
 void Inputs::make(Pool& pool, const int64_t* contexts) {
-  pool.forEach(static_cast<int64_t>(config_.layers) * shape_.tokens, [&](int, int64_t item) {
+  pool.forEach(static_cast<int64_t>(allLayers(config_)) * shape_.tokens, [&](int, int64_t item) {
     const auto layer = static_cast<int>(item / shape_.tokens);
     const auto token = static_cast<int>(item % shape_.tokens);
     makeToken(layer, token, contexts[token / config_.qLen] + token % config_.qLen);
@@ -45,7 +45,7 @@ void Inputs::makeToken(int layer, int token, int64_t position) {
 
 int64_t Inputs::bytes(const Config& config, const Shape& shape, HeadRange heads) {
   const int64_t values = static_cast<int64_t>(heads.count + shape.cacheParts) * shape.keyDim;
-  return static_cast<int64_t>(config.layers) * shape.tokens *
+  return static_cast<int64_t>(allLayers(config)) * shape.tokens *
          (values * shape.valueBytes + static_cast<int64_t>(config.topk) * 4);
 }
 

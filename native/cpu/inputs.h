@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "core/block.h"
+#include "core/branch.h"
 #include "core/config.h"
 #include "core/source.h"
 #include "cpu/kernels.h"

@@ -42,11 +42,11 @@ int64_t misreadBytes(const Config& c, const Shape& s) {
 
 PeerBytes peerBytes(const Config& c, const Shape& s) {
   PeerBytes bytes;
-  bytes.queries = c.processes ? c.layers * queryBytes(c, s) / c.ranks : 0;
+  bytes.queries = c.processes ? allLayers(c) * queryBytes(c, s) / c.ranks : 0;
   bytes.out = c.ranks > 1 ? partialValues(c, s) * s.valueBytes : 0;
   bytes.lse = static_cast<int64_t>(s.tokens) * c.heads * 4;
   bytes.wire = c.ranks > 1 && c.comm == Comm::agRs ? partialValues(c, s) * s.wireBytes : 0;
-  bytes.merged = static_cast<int64_t>(c.layers) * s.tokens * s.headsPerRank * s.valueDim * s.valueBytes;
+  bytes.merged = static_cast<int64_t>(allLayers(c)) * s.tokens * s.headsPerRank * s.valueDim * s.valueBytes;
   return bytes;
 }
 
@@ -61,13 +61,13 @@ ThreadScratch::ThreadScratch(const Shape& shape)
 Rank::Bytes Rank::bytes(const Config& c, const Shape& s, const AttentionPlan& plan) {
   Bytes bytes{};
   bytes.peers = peerBytes(c, s);
-  bytes.pool = c.layers * s.poolBytes(c) + misreadBytes(c, s);
+  bytes.pool = allLayers(c) * s.poolBytes(c) + misreadBytes(c, s);
   bytes.queries = queryBytes(c, s);
   bytes.partials = bytes.peers.out + bytes.peers.wire + sliceBytes(c, s) + bytes.peers.lse +
                    lseValues(c, s) * 4 + KernelOutput::bytes(c, s) + plan.splitRows(s) * (s.valueDim + 2) * 4;
   bytes.merged = bytes.peers.merged;
-  bytes.tables =
-      Metadata::bytes(c, s) + s.tokens * 4 + static_cast<int64_t>(s.tokens) * (c.heads * 4 + c.topk * 8);
+  bytes.tables = (c.draft ? 2 : 1) * Metadata::bytes(c, s) + s.tokens * 4 +
+                 static_cast<int64_t>(s.tokens) * (c.heads * 4 + c.topk * 8);
   return bytes;
 }
 
@@ -81,7 +81,7 @@ Rank::Rank(Shared& shared, int rank, int team)
       mergedBytes_(static_cast<int64_t>(shape_.tokens) * shape_.headsPerRank * shape_.valueDim *
                    shape_.valueBytes),
       team_(team, shared.spins),
-      pool_(config_.layers * poolBytes_ + misreadBytes(config_, shape_)),
+      pool_(allLayers(config_) * poolBytes_ + misreadBytes(config_, shape_)),
       own_(shared.peers->memory(rank)),
       ownBytes_(peerBytes(config_, shape_)),
       gathered_(queryBytes(config_, shape_)),
@@ -89,7 +89,7 @@ Rank::Rank(Shared& shared, int rank, int team)
       lses_(lseValues(config_, shape_)),
       out_(own_.out),
       kernel_(config_, shape_),
-      metadata_(shared.state, rank),
+      model_(shared.state, rank, modelBranch(config_)),
       visible_(shape_.tokens),
       bounds_(static_cast<int64_t>(shape_.tokens) * config_.heads),
       local_(static_cast<int64_t>(shape_.tokens) * config_.topk),
@@ -97,7 +97,9 @@ Rank::Rank(Shared& shared, int rank, int team)
       splitAcc_(shared.plan.splitRows(shape_) * shape_.valueDim),
       splitTop_(shared.plan.splitRows(shape_)),
       splitTotal_(shared.plan.splitRows(shape_)),
-      restAt_(shared.rest.size() / kRestChunk * rank / config_.ranks * kRestChunk) {}
+      restAt_(shared.rest.size() / kRestChunk * rank / config_.ranks * kRestChunk) {
+  if (config_.draft) draft_.emplace(shared.state, rank, Branch::draftExtend);
+}
 
 int64_t Rank::begin(int layer, Stage stage) {
   shared_.state.at({Activity::stage, stage, static_cast<int16_t>(layer), shared_.frame.step});
@@ -108,7 +110,8 @@ int64_t Rank::begin(int layer, Stage stage) {
 Collective Rank::enter(int layer, Stage stage, std::initializer_list<PeerPart> parts) {
   const int64_t perLayer = (shared_.gathersQueries() ? 1 : 0) + (config_.comm == Comm::agRs ? 2 : 1);
   const int turn = collectives_++;
-  Collective collective{static_cast<int32_t>(shared_.frame.step * perLayer * config_.layers + turn), 0, 0};
+  Collective collective{static_cast<int32_t>(shared_.frame.step * perLayer * allLayers(config_) + turn), 0,
+                        0};
   collective.enter = begin(layer, stage);
   collective.lastEnter = shared_.peers->enter(rank_, collective.enter, {parts.begin(), parts.size()});
   return collective;
@@ -131,31 +134,36 @@ void Rank::run(ThreadScratch& scratch) {
   shared_.peers->meet(rank_);
   StepReport& report = shared_.peers->report(rank_);
   report.began = shared_.clock.now();
-  refresh();
-  report.layers = shared_.clock.now();
-  for (int layer = 0; layer < config_.layers; ++layer) {
-    if (config_.ranks == 1) out_ = merged(layer);
-    kernel_.aim(out_, own_.lse, kernelFaults(layer));
-    queries_ = shared_.inputs.queries(layer);
-    if (shared_.gathersQueries()) gatherQueries(layer);
-    append(layer);
-    if (config_.topk > 0) localise(layer);
-    keep(layer, "q", queries_);
-    attend(layer, scratch);
-    if (fault(FaultKind::padRowGarbage, layer) != nullptr) spoilPadding();
-    keepKernel(layer);
-    neutralize(layer);
-    keep(layer, "out", out_);
-    keep(layer, "lse", own_.lse);
-    if (config_.ranks > 1) exchange(layer);
-    keep(layer, "merged", merged(layer));
-    if (config_.restOfLayerBytes > 0) {
-      const int64_t begun = begin(layer, Stage::restOfLayer);
-      restOfLayer();
-      span(layer, Stage::restOfLayer, begun, {config_.restOfLayerBytes, config_.restOfLayerFlops});
-    }
-  }
+  eachLayer([&](int layer) {
+    if (isDraft(config_, layer)) refresh(*draft_, layer);
+    if (layer == 0) refresh(model_, kAllLayers);
+    // What a step does once, the draft with it, ends where the model begins.
+    if (layer == 0) report.layers = shared_.clock.now();
+    compute(layer, scratch);
+  });
   report.ended = shared_.clock.now();
+}
+
+void Rank::compute(int layer, ThreadScratch& scratch) {
+  if (config_.ranks == 1) out_ = merged(layer);
+  kernel_.aim(out_, own_.lse, kernelFaults(layer));
+  queries_ = shared_.inputs.queries(layer);
+  if (shared_.gathersQueries()) gatherQueries(layer);
+  append(layer);
+  if (config_.topk > 0) localise(layer);
+  keep(layer, "q", queries_);
+  attend(layer, scratch);
+  if (fault(FaultKind::padRowGarbage, layer) != nullptr) spoilPadding();
+  keepKernel(layer);
+  neutralize(layer);
+  keep(layer, "out", out_);
+  keep(layer, "lse", own_.lse);
+  if (config_.ranks > 1) exchange(layer);
+  keep(layer, "merged", merged(layer));
+  if (config_.restOfLayerBytes == 0 || isDraft(config_, layer)) return;
+  const int64_t begun = begin(layer, Stage::restOfLayer);
+  restOfLayer();
+  span(layer, Stage::restOfLayer, begun, {config_.restOfLayerBytes, config_.restOfLayerFlops});
 }
 
 lse::MergeRule Rank::mergeRule(int layer) const { return dcpscope::mergeRule(shared_.state, rank_, layer); }
@@ -189,21 +197,21 @@ void Rank::exchange(int layer) {
 }
 
 void Rank::help(ThreadScratch& scratch) {
-  for (int layer = 0; layer < config_.layers; ++layer) {
+  eachLayer([&](int layer) {
     team_.wait();
     attendUnits(layer, scratch);
     team_.wait();
-  }
+  });
 }
 
-void Rank::refresh() {
-  const int64_t begun = begin(-1, Stage::metadata);
-  const int64_t bytes = metadata_.refresh().bytes;
-  const Block<int32_t>& bounded = metadata_.bounded();
+void Rank::refresh(Metadata& metadata, int layer) {
+  const int64_t begun = begin(layer, Stage::metadata);
+  const int64_t bytes = metadata.refresh().bytes;
+  const Block<int32_t>& bounded = metadata.bounded();
   std::copy_n(bounded.data(), shape_.tokens, visible_.data());
   for (int64_t t = 0; t < shape_.tokens; ++t)
     std::fill_n(&bounds_[t * config_.heads], config_.heads, bounded[t]);
-  span(-1, Stage::metadata, begun, {bytes, 0});
+  span(layer, Stage::metadata, begun, {bytes, 0});
 }
 
 void Rank::gatherQueries(int layer) {
@@ -267,7 +275,7 @@ void Rank::noteRow(int layer, int token) {
   row.request = request;
   row.qIndex = token % config_.qLen;
   row.globalLen = static_cast<int32_t>(shared_.frame.after[request]);
-  row.localLen = static_cast<int32_t>(metadata_.localLength(request));
+  row.localLen = static_cast<int32_t>(metadata(layer).localLength(request));
   row.visible = visible_[token];
   row.outNan = stats.nan;
   row.outInf = stats.inf;

@@ -1,6 +1,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/block.h"
@@ -63,10 +64,18 @@ class Rank {
   unsigned char* pool(int layer) { return pool_.data() + layer * poolBytes_; }
   /** Merged output of the rank's own heads, [T][H / ranks][V]. */
   unsigned char* merged(int layer) { return own_.merged + layer * mergedBytes_; }
-  const Metadata& metadata() const { return metadata_; }
+  /** That of the branch which a layer takes. */
+  const Metadata& metadata(int layer) const { return isDraft(config_, layer) ? *draft_ : model_; }
 
  private:
-  void refresh();
+  /** Calls `work` for each layer in the order of a step: the draft proposes, then the model verifies. */
+  template <class W>
+  void eachLayer(W work) const {
+    if (config_.draft) work(config_.layers);
+    for (int layer = 0; layer < config_.layers; ++layer) work(layer);
+  }
+  void refresh(Metadata& metadata, int layer);
+  void compute(int layer, ThreadScratch& scratch);
   void gatherQueries(int layer);
   void append(int layer);
   void localise(int layer);
@@ -110,8 +119,9 @@ class Rank {
   void keepKernel(int layer);
 
   /** The fault of this kind that acts on the rank now, null where none does. */
-  const Fault* fault(FaultKind kind, int layer = kAllLayers) const {
-    return shared_.state.faults.at(kind, rank_, layer, shared_.frame.step);
+  const Fault* fault(FaultKind kind, int layer) const {
+    const int at = isDraft(config_, layer) ? kDraftLayer : layer;
+    return shared_.state.faults.at(kind, rank_, at, shared_.frame.step);
   }
   /** Says that the rank is in a stage now; the time. */
   int64_t begin(int layer, Stage stage);
@@ -143,7 +153,8 @@ class Rank {
   unsigned char* out_ = nullptr;
   KernelOutput kernel_;
   const unsigned char* queries_ = nullptr;
-  Metadata metadata_;
+  Metadata model_;
+  std::optional<Metadata> draft_;
   /** Local keys that each query token sees in the layer at hand [T]. */
   Block<int32_t> visible_;
   /** Local keys that each row of the kernel walks over [T][H]. */

@@ -23,7 +23,7 @@ void Rank::attend(int layer, ThreadScratch& scratch) {
   int64_t seen = 0;
   int64_t read = 0;
   for (int t = 0; t < shape_.tokens; ++t) seen += visible_[t];
-  for (int r = 0; r < shape_.requests; ++r) read += metadata_.localLength(r);
+  for (int r = 0; r < shape_.requests; ++r) read += metadata(layer).localLength(r);
   // Query tokens share the keys of their request, but not those that each of them chose.
   work.bytes = (config_.topk > 0 ? seen : read) * shape_.cacheRowBytes;
   work.flops = 2 * static_cast<int64_t>(config_.heads) * (shape_.keyDim + shape_.valueDim) * seen;
@@ -52,7 +52,8 @@ void Rank::attendUnit(int layer, int64_t unit, ThreadScratch& scratch) {
   const auto split = static_cast<int>(unit % plan.maxSplits);
   const auto block = static_cast<int>(unit / plan.maxSplits % plan.rowBlocks);
   const auto request = static_cast<int>(unit / plan.maxSplits / plan.rowBlocks);
-  const int64_t keys = plan.keys(metadata_.keys(request));
+  const Metadata& handed = metadata(layer);
+  const int64_t keys = plan.keys(handed.keys(request));
   if (split >= plan.splits(keys)) return;
   const int firstRow = plan.firstRow(block);
   const int count = plan.rows(block);
@@ -65,7 +66,7 @@ void Rank::attendUnit(int layer, int64_t unit, ThreadScratch& scratch) {
   task.valueAt = config_.kvHeads * shape_.partBytes();
   task.rowBytes = fault(FaultKind::kvLayoutMismatch, layer) == nullptr ? shape_.cacheRowBytes
                                                                        : otherRowBytes(shape_.cacheRowBytes);
-  task.pages = metadata_.pages(request);
+  task.pages = handed.pages(request);
   task.pageSize = config_.pageSize;
   task.keyDim = shape_.keyDim;
   task.valueDim = shape_.valueDim;
@@ -128,7 +129,7 @@ void Rank::writeEmpty(int64_t row) {
 void Rank::combine(int layer) {
   const bool few = fault(FaultKind::splitCounterUndersized, layer) != nullptr;
   for (int r = 0; r < shape_.requests && !shared_.cancelled(); ++r) {
-    const int splits = shared_.plan.splits(shared_.plan.keys(metadata_.keys(r)));
+    const int splits = shared_.plan.splits(shared_.plan.keys(metadata(layer).keys(r)));
     for (int row = 0; row < shape_.rowsPerRequest; ++row)
       combineRow(r, row,
                  few && !hasCounter(static_cast<int64_t>(r) * shape_.rowsPerRequest + row) ? 1 : splits);

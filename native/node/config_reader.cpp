@@ -158,6 +158,7 @@ Fault readFault(Napi::Object object) {
   }
   fault.layers = read.list<int>("layers");
   fault.steps = read.list<int>("steps");
+  fault.draft = read.flag("draft");
   fault.variant = read.small("variant");
   fault.amount = read.integer("amount");
   return fault;
@@ -186,6 +187,7 @@ Config readConfig(const Napi::Value& value) {
   c.layers = read.small("layers");
   c.softmaxScale = read.number("softmaxScale");
   c.interleave = read.small("interleave");
+  c.restarts = read.flag("restarts");
   c.comm = readComm(read.text("comm"));
   c.wireFp32 = read.flag("wireFp32");
   c.replicateQ = read.flag("replicateQ");
@@ -195,6 +197,7 @@ Config readConfig(const Napi::Value& value) {
   c.shuffledPages = read.flag("shuffledPages");
   c.contextLens = read.list<int64_t>("contextLens");
   c.qLen = read.small("qLen");
+  c.draft = read.flag("draft");
   c.acceptedPerStep = read.small("acceptedPerStep");
   c.steps = read.small("steps");
   c.warmup = read.small("warmup");

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
+#include "core/branch.h"
 #include "core/capture.h"
-#include "core/layout.h"
+#include "core/deal.h"
 #include "cpu/check.h"
 
 namespace dcpscope {
@@ -13,7 +14,8 @@ namespace {
 constexpr int64_t kRingRows = 32768;
 /** Spans kept free for stalls between steps. */
 constexpr int64_t kStallSpans = 64;
-/** Stages of a layer that can leave a span, and those of a step: metadata and the replay of a graph. */
+/** Stages of a layer that can leave a span (the draft has metadata of its own, and no rest of a layer), and
+ * those of a step: metadata and the replay of a graph. */
 constexpr int64_t kSpansPerLayer = 10;
 constexpr int64_t kSpansPerStep = 2;
 /** Kinds of events that a step has once, and what a captured layer may leave out: pages and reference. */
@@ -27,10 +29,13 @@ int64_t ringRows(int64_t perStep, int64_t steps) {
   return perStep * std::min(wanted, steps);
 }
 
-/** Cells that change in one step at most after the first, a rank: the grown one and those begun. */
+/**
+ * Cells that change in one step at most after the first, a rank: the grown one and those begun. Where tokens
+ * are dealt out anew, one rank may take a block of all new tokens, up to two columns ahead of another.
+ */
 int64_t pagesPerStep(const Config& c, const Shape& s) {
-  const int64_t virtualPage = static_cast<int64_t>(c.pageSize) * c.ranks;
-  return s.requests * ((c.qLen + virtualPage - 1) / virtualPage + 1);
+  const int64_t virtualPage = static_cast<int64_t>(c.pageSize) * (c.restarts ? 1 : c.ranks);
+  return s.requests * ((c.qLen + virtualPage - 1) / virtualPage + (c.restarts ? 3 : 1));
 }
 
 int64_t ringBytes(const Config& c) {
@@ -44,7 +49,7 @@ int64_t ringBytes(const Config& c) {
 
 }  // namespace
 
-int64_t spansPerStep(const Config& config) { return kSpansPerStep + kSpansPerLayer * config.layers; }
+int64_t spansPerStep(const Config& config) { return kSpansPerStep + kSpansPerLayer * allLayers(config); }
 
 int64_t eventsPerStep(const Config& config) {
   return kEventKinds + config.ranks + kEventsPerCapture * static_cast<int64_t>(capturedLayers(config).size());
@@ -54,10 +59,10 @@ int64_t kernelsPerStep(const Config& config) { return kKernelsPerSpan * spansPer
 
 RingSizes ringSizes(const Config& c) {
   const Shape s(c);
-  const int64_t rows = static_cast<int64_t>(c.layers) * s.tokens;
+  const int64_t rows = static_cast<int64_t>(allLayers(c)) * s.tokens;
   int64_t firstPages = 0;
   for (int r = 0; r < s.requests; ++r)
-    firstPages += layout::columns(contextAt(c, r, 0) + c.qLen, c.ranks, c.pageSize);
+    firstPages += dealOf(c, r).columns(contextAt(c, r, 0) + c.qLen, c.pageSize);
   return {ringRows(spansPerStep(c), c.steps) + kStallSpans, ringRows(rows, c.steps),
           firstPages + ringRows(pagesPerStep(c, s), c.steps), c.kernelSteps.empty() ? 0 : kernelsPerStep(c)};
 }
@@ -67,7 +72,7 @@ std::vector<MemoryComponent> predictMemory(const Config& config, const Device& d
   const Shape shape(config);
   std::vector<MemoryComponent> all = device.memory(config);
   const int64_t processes = config.processes ? config.ranks : 1;
-  all.push_back({"block_table", processes * PageTable::bytes(shape)});
+  all.push_back({"block_table", processes * (config.draft ? 2 : 1) * PageTable::bytes(shape)});
   all.push_back({"reference", Checker::bytes(shape, device.threads(config))});
   all.push_back({"rings", ringBytes(config)});
   all.push_back({"capture", captureBytes(config, shape)});

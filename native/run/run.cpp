@@ -7,8 +7,8 @@
 #include <new>
 #include <string>
 
+#include "core/deal.h"
 #include "core/error.h"
-#include "core/layout.h"
 #include "run/budget.h"
 
 namespace dcpscope {
@@ -82,7 +82,7 @@ void Run::prepareFill() {
     for (int64_t first = 0; first < length; first += tokens)
       blocks_.push_back({r, first, std::min(length, first + tokens)});
   }
-  fillItems_ = static_cast<int64_t>(blocks_.size()) * state_.config.layers;
+  fillItems_ = static_cast<int64_t>(blocks_.size()) * allLayers(state_.config);
 }
 
 double Run::fill(double maxMs) {
@@ -90,12 +90,13 @@ double Run::fill(double maxMs) {
   prepareFill();
   const int64_t begin = state_.clock.now();
   const int64_t batch = group_->fillSizes().pieces;
+  const int layers = allLayers(state_.config);
   while (filled_ < fillItems_) {
     const int64_t count = std::min(batch, fillItems_ - filled_);
     pieces_.clear();
     for (int64_t i = filled_; i < filled_ + count; ++i) {
-      const FillBlock& block = blocks_[static_cast<size_t>(i / state_.config.layers)];
-      pieces_.push_back({static_cast<int>(i % state_.config.layers), block.request, block.first, block.last});
+      const FillBlock& block = blocks_[static_cast<size_t>(i / layers)];
+      pieces_.push_back({static_cast<int>(i % layers), block.request, block.first, block.last});
     }
     group_->fill(pieces_);
     throwIfCancelled();
@@ -134,8 +135,9 @@ int64_t Run::changedPages(int step) const {
   const Config& c = state_.config;
   int64_t changed = 0;
   for (int r = 0; r < state_.shape.requests; ++r) {
-    const int64_t columns = layout::columns(lengthAt(c, r, step), c.ranks, c.pageSize);
-    const int64_t known = recorded_[r] < 0 ? 0 : layout::column(recorded_[r], c.ranks, c.pageSize);
+    const Deal deal = dealOf(c, r);
+    const int64_t columns = deal.columns(lengthAt(c, r, step), c.pageSize);
+    const int64_t known = recorded_[r] < 0 ? 0 : deal.openColumn(recorded_[r], c.pageSize);
     changed += std::max<int64_t>(columns - known, 0);
   }
   return changed;
@@ -143,7 +145,7 @@ int64_t Run::changedPages(int step) const {
 
 bool Run::roomForStep(int step) {
   const int64_t pages = changedPages(step);
-  const int64_t rows = static_cast<int64_t>(state_.config.layers) * state_.shape.tokens;
+  const int64_t rows = static_cast<int64_t>(allLayers(state_.config)) * state_.shape.tokens;
   const int64_t kernels =
       RunState::contains(state_.config.kernelSteps, step) ? kernelsPerStep(state_.config) : 0;
   const bool captureWaits = !captures_.empty() && RunState::contains(state_.config.captureSteps, step);
@@ -179,11 +181,12 @@ void Run::takePages() {
   const Config& c = state_.config;
   for (int r = 0; r < state_.shape.requests; ++r) {
     const int64_t length = state_.frame.after[r];
-    const int64_t columns = layout::columns(length, c.ranks, c.pageSize);
-    if (state_.pages.extend(r, columns)) continue;
+    const int64_t columns = dealOf(c, r).columns(length, c.pageSize);
+    if (state_.pages.extend(r, columns) && (!state_.draftPages || state_.draftPages->extend(r, columns)))
+      continue;
     int64_t needed = 0;
     for (int i = 0; i < state_.shape.requests; ++i)
-      needed += layout::columns(state_.frame.after[i], c.ranks, c.pageSize);
+      needed += dealOf(c, i).columns(state_.frame.after[i], c.pageSize);
     const int64_t pool = state_.shape.poolPages;
     if (state_.leads())
       event({state_.frame.step, -1, -1, r, state_.clock.now(), EventKind::poolFull, -1,

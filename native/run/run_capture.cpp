@@ -116,7 +116,10 @@ void Run::captureCache(Capture& capture, std::span<const int32_t> ids) {
 void Run::capturePages(Capture& capture) {
   const Config& c = state_.config;
   const Shape& s = state_.shape;
-  const RankMetadata metadata = group_->metadata(capture.rank);
+  const bool ofDraft = isDraft(c, capture.layer);
+  const RankMetadata metadata =
+      ofDraft ? group_->draftMetadata(capture.rank) : group_->metadata(capture.rank);
+  const PageTable& pages = state_.pagesOf(capture.layer);
   const auto add = [&](const char* name, DumpType type, std::vector<int64_t> shape) -> unsigned char* {
     capture.tensors.push_back(makeTensor(name, type, std::move(shape)));
     return capture.tensors.back().data.data();
@@ -134,10 +137,15 @@ void Run::capturePages(Capture& capture) {
     local[r] = metadata.lengths[i];
     std::copy_n(metadata.pageIds.data() + metadata.pageBegin[i], metadata.columns[i], table + r * columns);
   }
+  if (c.restarts) {
+    auto* prompts = reinterpret_cast<int32_t*>(add("prompt_lens", DumpType::i32, {s.requests}));
+    for (int r = 0; r < s.requests; ++r)
+      prompts[r] = static_cast<int32_t>(c.contextLens[static_cast<size_t>(r)]);
+  }
   std::memcpy(add("slot_mapping", DumpType::i64, {s.tokens}), metadata.slots.data(),
               static_cast<size_t>(s.tokens) * 8);
   const int64_t pageBytes = static_cast<int64_t>(c.pageSize) * s.cacheRowBytes;
-  const int64_t taken = state_.pages.pagesTaken();
+  const int64_t taken = pages.pagesTaken();
   if (pageBytes * taken * c.ranks > kMaxCapturedPages) {
     constexpr double kMiB = 1 << 20;
     capture.leftOut =
@@ -152,8 +160,7 @@ void Run::capturePages(Capture& capture) {
   auto* ids = reinterpret_cast<int32_t*>(add("page_ids", DumpType::i32, {taken}));
   int64_t i = 0;
   for (int r = 0; r < s.requests; ++r)
-    for (int64_t column = 0; column < state_.pages.columns(r); ++column)
-      ids[i++] = state_.pages.row(r)[column];
+    for (int64_t column = 0; column < pages.columns(r); ++column) ids[i++] = pages.row(r)[column];
   captureCache(capture, {ids, static_cast<size_t>(taken)});
   if (c.kvType != KvType::fp8) return;
   const float scale = kvScale(c);

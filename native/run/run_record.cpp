@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/layout.h"
+#include "core/deal.h"
 #include "run/run.h"
 
 namespace dcpscope {
@@ -11,13 +11,14 @@ void Run::recordPages() {
   const int P = c.pageSize;
   for (int r = 0; r < state_.shape.requests; ++r) {
     const int64_t after = state_.frame.after[r];
+    const Deal deal = dealOf(c, r);
     const bool first = recorded_[r] < 0;
-    const int64_t begin = first ? 0 : layout::column(recorded_[r], c.ranks, P);
-    const int64_t known = first ? 0 : layout::columns(recorded_[r], c.ranks, P);
+    const int64_t begin = first ? 0 : deal.openColumn(recorded_[r], P);
+    const int64_t known = first ? 0 : deal.columns(recorded_[r], P);
     for (int rank = state_.firstRank(); rank < state_.endRank(); ++rank) {
-      const int64_t before = first ? 0 : layout::localLength(recorded_[r], rank, c.ranks, c.interleave);
-      const int64_t length = layout::localLength(after, rank, c.ranks, c.interleave);
-      for (int64_t column = begin; column < layout::columns(after, c.ranks, P); ++column) {
+      const int64_t before = first ? 0 : deal.localLength(recorded_[r], rank);
+      const int64_t length = deal.localLength(after, rank);
+      for (int64_t column = begin; column < deal.columns(after, P); ++column) {
         const int64_t valid = std::clamp<int64_t>(length - column * P, 0, P);
         if (column < known && valid == std::clamp<int64_t>(before - column * P, 0, P)) continue;
         state_.trace(rank).pages.push(PageRow{state_.frame.step, r, static_cast<int32_t>(column),
@@ -63,8 +64,7 @@ void Run::recordEmptyRanks(int64_t now) {
   for (int r = 0; r < c.ranks; ++r) {
     Sighting empty;
     for (int i = 0; i < batchRequests(c); ++i)
-      empty.note(layout::localLength(state_.frame.after[i], r, c.ranks, c.interleave) == 0 ? 1 : 0, -1, i,
-                 -1);
+      empty.note(dealOf(c, i).localLength(state_.frame.after[i], r) == 0 ? 1 : 0, -1, i, -1);
     if (empty.count > 0 && empty.count != emptySeen_[r])
       event({state_.frame.step, -1, r, empty.request, now, EventKind::emptyRank, -1,
              static_cast<double>(empty.count), static_cast<double>(batchRequests(c))});
@@ -110,7 +110,7 @@ void Run::recordStep(const CheckResult& check, const StepTimes& times) {
   steps_.push(StepRow{state_.frame.step, times.start, times.wall, times.once, times.device, times.untraced,
                       batchRequests(state_.config) * state_.config.acceptedPerStep,
                       checked ? check.maxAbs : none, checked ? check.maxRel : none, check.checked,
-                      times.replayed, times.kernels.on});
+                      times.replayed, times.kernels.on, check.proposed, check.accepted});
 }
 
 void Run::stall(int64_t waitedNs) {

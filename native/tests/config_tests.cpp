@@ -42,6 +42,12 @@ void gpusComputeWhatProfilesAskFor() {
   apart.lseBf16 = true;
   EXPECT(refusal(apart).empty());
   EXPECT(kernelLseBytes(apart, Shape(apart), 3) == 3 * 64 * 2);
+  Config drafting = gpuConfig();
+  drafting.draft = true;
+  EXPECT(refusal(drafting) == "draft: runs on the CPU only");
+  Config anew = gpuConfig();
+  anew.restarts = true;
+  EXPECT(refusal(anew) == "restarts: are dealt out on the CPU only");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "core/bf16.h"
 #include "core/error.h"
+#include "core/deal.h"
 #include "core/layout.h"
 #include "core/lse.h"
 #include "core/memory.h"
@@ -22,6 +23,32 @@ namespace dcpscope::tests {
 namespace {
 
 namespace vec = dcpscope::DCPSCOPE_ISA;
+
+/** Token by token: a rank keeps what it is dealt in order, and behind the prompt rank 0 begins again. */
+void dealsBeginAnewBehindThePrompt() {
+  constexpr int64_t P = 12;
+  for (const int64_t c : {1, 2, 3, 8})
+    for (const int64_t I : {1, 4, 12})
+      for (const int64_t prompt : {int64_t{0}, int64_t{1}, int64_t{37}, int64_t{96}, Deal::kGoesOn}) {
+        const Deal deal{c, I, prompt};
+        std::vector<int64_t> held(static_cast<size_t>(c), 0);
+        for (int64_t t = 0; t < 200; ++t) {
+          int64_t most = 0;
+          int64_t least = t;
+          for (int64_t r = 0; r < c; ++r) {
+            EXPECT(deal.localLength(t, r) == held[static_cast<size_t>(r)]);
+            most = std::max(most, held[static_cast<size_t>(r)]);
+            least = std::min(least, held[static_cast<size_t>(r)]);
+          }
+          EXPECT(deal.columns(t, P) == (most + P - 1) / P && deal.openColumn(t, P) == least / P);
+          const int64_t owner = (t < prompt ? t : t - prompt) / I % c;
+          EXPECT(deal.owner(t) == owner);
+          EXPECT(deal.localIndex(t) == held[static_cast<size_t>(owner)]++);
+          EXPECT(deal.globalIndex(deal.localIndex(t), owner) == t);
+          if (prompt == Deal::kGoesOn) EXPECT(deal.columns(t, P) == layout::columns(t, c, P));
+        }
+      }
+}
 
 void layoutMatchesDefinition() {
   for (int64_t c = 1; c <= 6; ++c)
@@ -257,6 +284,7 @@ void poolsDoNotOverflow() {
 
 void core() {
   layoutMatchesDefinition();
+  dealsBeginAnewBehindThePrompt();
   bf16RoundsToNearestEven();
   vectorsRoundLikeScalars();
   exponentialIsExact();

@@ -31,6 +31,13 @@ void faultsActWhereTheySay() {
   EXPECT(faults.at(FaultKind::coverageGap, 2, 1, 3)->amount == 2);
   EXPECT(faults.at(FaultKind::coverageGap, 2, 0, 3)->amount == 1);
   EXPECT(faults.at(FaultKind::coverageGap, 2, kAllLayers, 3)->amount == 1);
+  // What acts on the draft does not act on the model, and the reverse.
+  Fault ofDraft = gap(1, {}, {}, 3);
+  ofDraft.draft = true;
+  const Faults both({gap(1, {0}, {}, 1), ofDraft});
+  EXPECT(both.at(FaultKind::coverageGap, 0, kDraftLayer, 0)->amount == 3);
+  EXPECT(both.at(FaultKind::coverageGap, 0, 0, 0)->amount == 1);
+  EXPECT(both.at(FaultKind::coverageGap, 0, kAllLayers, 0) == nullptr);
   const Faults last({gap(uint64_t{1} << 63, {}, {}, 1)});
   EXPECT(last.at(FaultKind::coverageGap, 63, 0, 0) != nullptr);
 }

@@ -1,6 +1,7 @@
 import type { RunInfo } from '../../app/protocol/store.ts'
 import { contextLens } from '../../app/run/engine-config.ts'
 import { restOfLayer } from '../../app/run/rest-of-layer.ts'
+import { measuredLayers } from '../../app/run/shape.ts'
 import { type Caveats, caveatOf } from '../../app/trace/caveat.ts'
 import type { Manifest, RunSummary } from '../../app/trace/manifest.ts'
 import { countedDevices } from '../drawing/counted-devices.ts'
@@ -9,6 +10,7 @@ import { observerShare, observerText } from '../drawing/observer.ts'
 import { placedSource, stepNote } from '../drawing/provenance.ts'
 import type { RunPhase } from '../state/run-state.ts'
 import type { InspectorRow } from './Inspector.tsx'
+import { draftRows } from './use-step-rows.ts'
 
 /** An ISO time to the second, without letters. */
 export const clockText = (iso: string): string => iso.replace('T', ' ').replace(/(\.\d+)?Z$/, '')
@@ -48,7 +50,7 @@ const msRow = (label: string, ms: number, source: string | undefined, note?: str
 /** The numbers of an ended run with what they come from. */
 const summaryRows = (
   manifest: Manifest,
-  { tokensPerSecond, stepMs, deviceStepMs, observerCost, kernelTrace, ...rest }: RunSummary,
+  { tokensPerSecond, stepMs, deviceStepMs, observerCost, kernelTrace, draft, ...rest }: RunSummary,
 ): InspectorRow[] => {
   const source = stepNote(rest.provenance, manifest)
   return [
@@ -88,6 +90,7 @@ const summaryRows = (
           },
           msRow('device with CUPTI', kernelTrace.recordedUs / 1000, undefined, 'median'),
         ]),
+    ...(draft === undefined ? [] : draftRows(draft)),
   ]
 }
 
@@ -122,6 +125,9 @@ export const runRows = (
             note: 'keys',
           },
         ]),
+    ...(config.serving.draft === undefined
+      ? []
+      : [{ label: 'draft', value: config.serving.draft, note: `layer ${measuredLayers(config)}` }]),
     ...(restBytes === 0
       ? []
       : [{ label: 'rest of layer', value: formatBytes(restBytes), copy: String(restBytes), note: 'a rank' }]),

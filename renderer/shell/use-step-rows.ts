@@ -1,10 +1,24 @@
 import type { RunInfo, StoreResult } from '../../app/protocol/store.ts'
 import type { Caveats } from '../../app/trace/caveat.ts'
+import { acceptedText, DRAFT_PROXY } from '../drawing/draft.ts'
 import { formatInt, formatNs, formatRate, formatSci } from '../drawing/format.ts'
 import { sourceOfCode, stepNote } from '../drawing/provenance.ts'
 import { useSelection } from '../state/selection.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import type { InspectorRow } from './Inspector.tsx'
+
+/** What became of the tokens of a draft, where there is one. */
+export const draftRows = ({ proposed, accepted }: { proposed: number; accepted: number }): InspectorRow[] =>
+  proposed < 0
+    ? []
+    : [
+        {
+          label: 'draft accepted',
+          value: acceptedText(accepted, proposed),
+          copy: `${accepted} of ${proposed}`,
+          note: DRAFT_PROXY,
+        },
+      ]
 
 /** What the inspector says of `step`, where `steps` begins with it; nothing where the step was not traced (yet). */
 export const stepRows = (steps: StoreResult<'steps'>, step: number, manifest: Caveats): InspectorRow[] => {
@@ -43,6 +57,7 @@ export const stepRows = (steps: StoreResult<'steps'>, step: number, manifest: Ca
     ...(steps.kernelTrace[0] === 1 ? [{ label: 'kernels', value: 'CUPTI was on', note: 'slower' }] : []),
     ...(wasChecked ? [{ label: 'largest error', value: formatSci(error), copy: String(error) }] : []),
     { label: 'checked rows', value: formatInt(checked ?? 0), copy: String(checked ?? 0) },
+    ...draftRows({ proposed: steps.draftProposed[0] ?? -1, accepted: steps.draftAccepted[0] ?? -1 }),
   ]
 }
 

@@ -47,6 +47,8 @@ describe('bad configurations', () => {
     [{ zeroWeight: 'kept' }, /zeroWeight: must be dropped or multiplied/],
     [{ allEmpty: 'inf' }, /allEmpty: must be zero or nan/],
     [{ captureSteps: [3] }, /captureSteps: must be 0 to 2, got 3/],
+    [{ draft: 1 }, /draft: must be true or false/],
+    [{ draft: true, captureLayers: [3] }, /captureLayers: must be 0 to 2, got 3/],
     [{ captureLayers: [2] }, /captureLayers: must be 0 to 1, got 2/],
     [{ poolTokens: 2 ** 41 }, /poolTokens: must be 0 to/],
     [

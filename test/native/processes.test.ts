@@ -52,6 +52,11 @@ const variants: readonly [string, Partial<EngineConfig>][] = [
   ['p2p, KV heads, fp8', { comm: 'p2p', kvHeads: 1, headDim: 64, kvDtype: 'fp8' }],
   ['one rank', { ranks: 1 }],
   [
+    'a draft',
+    { draft: true, captureLayers: [0, 2], faults: [faultOf('slot-map-ignores-dcp', { draft: true })] },
+  ],
+  ['tokens dealt out anew', { restarts: true, interleave: 16 }],
+  [
     'faults together',
     {
       faults: [

@@ -46,7 +46,14 @@ describe.each(SCENARIOS)('scenario $name', (scenario) => {
     const runs = { broken: await finish(engineConfig(broken)), fixed: await finish(engineConfig(fixed)) }
     const error = (run: Finished): number => worst(column(run.chunks, 'steps', -1, 'max_rel_err'))
     expect(error(runs.fixed)).toBeLessThan(1e-2)
-    if (scenario.harmless) expect(error(runs.broken)).toBeLessThan(1e-2)
+    const accepted = (run: Finished): number =>
+      column(run.chunks, 'steps', -1, 'draft_accepted').reduce((sum, tokens) => sum + tokens)
+    const proposed = column(runs.fixed.chunks, 'steps', -1, 'draft_proposed')
+    if (scenario.onDraft) {
+      expect(accepted(runs.fixed)).toBe(proposed.reduce((sum, tokens) => sum + tokens))
+      expect(accepted(runs.broken)).toBeLessThan(accepted(runs.fixed) * 0.9)
+    }
+    if (scenario.harmless || scenario.onDraft) expect(error(runs.broken)).toBeLessThan(1e-2)
     else expect(error(runs.broken)).toBeGreaterThan(1e-2)
     expect(differing(runs.broken, runs.fixed, fixed.parallel.dcpSize).sort()).toEqual(
       [...scenario.shows].sort(),

@@ -1,4 +1,5 @@
 import { SourceBadge } from '../../controls/SourceBadge.tsx'
+import { DRAFT_HINT, DRAFT_PROXY } from '../../drawing/draft.ts'
 import { formatInt, formatMs, formatRate, formatSci, formatUs } from '../../drawing/format.ts'
 import { observerShare, observerText } from '../../drawing/observer.ts'
 import type { Figures } from './figures.ts'
@@ -39,9 +40,10 @@ const NONE = '–'
 export const FigureStrip = ({ figures }: { readonly figures: Figures }) => {
   const { steps, totalSteps, tokensPerSecond, stepMs, stepKind, maxRelErr, checkedRows, checkOk, dropped } =
     figures
-  const { deviceStepMs, observerCost, source } = figures
+  const { deviceStepMs, observerCost, draft, source } = figures
+  const more = [deviceStepMs, observerCost, draft].some((figure) => figure !== null)
   return (
-    <div className={deviceStepMs === null && observerCost === null ? 'figures' : 'figures figures-more'}>
+    <div className={more ? 'figures figures-more' : 'figures'}>
       <Figure
         label="steps"
         value={formatInt(steps)}
@@ -99,6 +101,16 @@ export const FigureStrip = ({ figures }: { readonly figures: Figures }) => {
         unit={checkOk === null ? '' : checkOk ? 'check passed' : 'check failed'}
         testId="run-checked-rows"
       />
+      {draft === null ? null : (
+        <Figure
+          label="draft accepted"
+          value={formatInt(draft.accepted)}
+          exact={draft.accepted}
+          unit={`of ${formatInt(draft.proposed)}, ${DRAFT_PROXY}`}
+          hint={DRAFT_HINT}
+          testId="run-draft-accepted"
+        />
+      )}
       <Figure
         label="dropped"
         value={dropped === null ? NONE : formatInt(dropped)}

@@ -2,6 +2,7 @@ import { Line, LineChart, ReferenceLine, ResponsiveContainer, Tooltip, XAxis, YA
 import type { StoreResult } from '../../../app/protocol/store.ts'
 import type { Manifest } from '../../../app/trace/manifest.ts'
 import { SourceBadge } from '../../controls/SourceBadge.tsx'
+import { acceptedText, DRAFT_PROXY } from '../../drawing/draft.ts'
 import { formatInt, formatMs, formatRate, formatSci } from '../../drawing/format.ts'
 import { sourceOfCode, stepNote } from '../../drawing/provenance.ts'
 import { useSelection } from '../../state/selection.ts'
@@ -16,6 +17,9 @@ interface Point {
   readonly graph: boolean
   readonly source: string | undefined
   readonly maxRelErr: number
+  /** Tokens of the draft; -1 without one. */
+  readonly proposed: number
+  readonly accepted: number
 }
 
 const pointsOf = (steps: Steps, manifest: Manifest): Point[] =>
@@ -27,6 +31,8 @@ const pointsOf = (steps: Steps, manifest: Manifest): Point[] =>
     graph: steps.graphReplayed[i] === 1,
     source: stepNote(sourceOfCode(steps.provenance[i]), manifest),
     maxRelErr: steps.maxRelErr[i] ?? Number.NaN,
+    proposed: steps.draftProposed[i] ?? -1,
+    accepted: steps.draftAccepted[i] ?? -1,
   }))
 
 const StepCard = ({ payload }: { readonly payload?: readonly { readonly payload?: Point }[] }) => {
@@ -46,6 +52,11 @@ const StepCard = ({ payload }: { readonly payload?: readonly { readonly payload?
       </p>
       {point.deviceMs === point.wallMs ? null : <p>{formatMs(point.deviceMs)} on the device, all ranks</p>}
       {Number.isNaN(point.maxRelErr) ? null : <p>error {formatSci(point.maxRelErr)}</p>}
+      {point.proposed < 0 ? null : (
+        <p>
+          {acceptedText(point.accepted, point.proposed)} of the draft accepted ({DRAFT_PROXY})
+        </p>
+      )}
     </div>
   )
 }

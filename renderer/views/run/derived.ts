@@ -4,10 +4,9 @@ import {
   acceptedPerStep,
   contextLens,
   defaultSoftmaxScale,
-  measuredLayers,
   tokenBytes,
 } from '../../../app/run/engine-config.ts'
-import { kernelHeads } from '../../../app/run/shape.ts'
+import { kernelHeads, measuredLayers } from '../../../app/run/shape.ts'
 
 /** What a configuration means in numbers; lengths in tokens, indexed by rank where plural. */
 export interface Derived {

@@ -16,6 +16,8 @@ export interface Figures {
   readonly observerCost: NonNullable<RunSummary['observerCost']> | null
   readonly maxRelErr: number | null
   readonly checkedRows: number
+  /** What became of the tokens of a draft; null where there is none, or while it is not known. */
+  readonly draft: Pick<NonNullable<RunSummary['draft']>, 'proposed' | 'accepted'> | null
   readonly events: number | null
   readonly dropped: number | null
   /** Where throughput and step come from, if they were not measured. */
@@ -31,12 +33,16 @@ export const TOTALS_SQL =
   'SELECT count(*)::DOUBLE, (sum(tokens) FILTER (WHERE counts))::DOUBLE / sum(tokens / tokens_per_s) FILTER (WHERE counts), ' +
   '(median(wall_ns) FILTER (WHERE counts))::DOUBLE / 1e6, ' +
   'max(max_rel_err)::DOUBLE, sum(checked_rows)::DOUBLE, mode(provenance) FILTER (WHERE counts), ' +
-  '(median(device_ns) FILTER (WHERE counts AND device_ns <> wall_ns))::DOUBLE / 1e6 FROM all_steps'
+  '(median(device_ns) FILTER (WHERE counts AND device_ns <> wall_ns))::DOUBLE / 1e6, ' +
+  'sum(draft_proposed)::DOUBLE, sum(draft_accepted)::DOUBLE FROM all_steps'
 
 const numberOf = (value: unknown): number | null =>
   typeof value === 'number' && !Number.isNaN(value) ? value : typeof value === 'bigint' ? Number(value) : null
 
 const provenanceOf = (value: unknown): Provenance | null => PROVENANCES.find((p) => p === value) ?? null
+
+const draftOf = (proposed: number | null, accepted: number | null): Figures['draft'] =>
+  proposed === null ? null : { proposed, accepted: accepted ?? 0 }
 
 /** From the summary of an ended run, else the live numbers, else the bundle's own rows. */
 export const figuresOf = (
@@ -57,6 +63,7 @@ export const figuresOf = (
       observerCost: summary.observerCost ?? null,
       maxRelErr: summary.check.maxRelErr,
       checkedRows: summary.check.checkedRows,
+      draft: summary.draft ?? null,
       events: progress?.events ?? null,
       dropped: summary.dropped,
       source: stepNote(summary.provenance, manifest),
@@ -73,6 +80,7 @@ export const figuresOf = (
       observerCost: null,
       maxRelErr: progress.maxRelErr,
       checkedRows: progress.checkedRows,
+      draft: null,
       events: progress.events,
       dropped: progress.dropped,
       source: stepNote(progress.provenance, manifest),
@@ -89,6 +97,7 @@ export const figuresOf = (
     observerCost: null,
     maxRelErr: numberOf(row[3]),
     checkedRows: numberOf(row[4]) ?? 0,
+    draft: draftOf(numberOf(row[7]), numberOf(row[8])),
     events: null,
     dropped: null,
     source: stepNote(provenanceOf(row[5]), manifest),

@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { RankChip } from '../../controls/RankChip.tsx'
 import { useCanvas } from '../../drawing/canvas.ts'
+import { acceptedText, DRAFT_HINT, DRAFT_PROXY } from '../../drawing/draft.ts'
 import { drawHeat, HEAT_EDGE, mapGrid, mapHeight } from '../../drawing/draw-heat.ts'
 import { drawSeries, type Series, seriesIndexAt } from '../../drawing/draw-series.ts'
 import { formatFloat, formatInt, formatSci, formatValue } from '../../drawing/format.ts'
@@ -61,7 +62,7 @@ const SidePanel = ({ side, state, range, cell, onPick }: SideProps) => {
 }
 
 const Check = ({ state: { info, events } }: { readonly state: SideState }) => {
-  const check = info?.manifest.summary?.check
+  const { check, draft } = info?.manifest.summary ?? {}
   return (
     <dl className="scenario-check">
       <dt>largest relative error</dt>
@@ -72,6 +73,14 @@ const Check = ({ state: { info, events } }: { readonly state: SideState }) => {
       <dd className={(check?.nanRows ?? 0) > 0 ? 'num scenario-bad' : 'num'}>
         {formatInt(check?.nanRows ?? 0)}
       </dd>
+      {draft === undefined ? null : (
+        <>
+          <dt title={DRAFT_HINT}>draft accepted ({DRAFT_PROXY})</dt>
+          <dd className="num" data-testid="side-draft">
+            {acceptedText(draft.accepted, draft.proposed)}
+          </dd>
+        </>
+      )}
       <dt>events</dt>
       <dd className="num">{events === null ? '–' : formatInt(events.length)}</dd>
     </dl>

@@ -54,7 +54,8 @@ export const Detail = ({ scenario, pair }: { readonly scenario: Scenario; readon
         {scenario.diagnosis === null
           ? 'nothing wrong, only something to know'
           : faultNamed(scenario.diagnosis).title}
-        {scenario.harmless === true ? '; the outputs are right all the same' : ''}.
+        {scenario.harmless === true ? '; the outputs are right all the same' : ''}
+        {scenario.onDraft === true ? '; the model is right, and fewer tokens of its draft are accepted' : ''}.
       </p>
       <Actions scenario={scenario} pair={pair} />
       {error === null ? null : (

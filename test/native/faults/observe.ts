@@ -21,6 +21,7 @@ export const faultOf = (fault: EngineFault['fault'], over: Partial<EngineFault> 
   ranks: [0, 1],
   layers: [],
   steps: [],
+  draft: false,
   variant: 0,
   amount: 0,
   ...over,

@@ -10,19 +10,22 @@ import { column, finish } from '../engine.ts'
 const injected = FAULTS.filter(({ injection }) => injection !== undefined).map(({ name }) => name)
 
 const faultsOf = (config: EngineConfig): fc.Arbitrary<EngineFault[]> =>
-  fc.array(
-    fc.record({
-      fault: fc.constantFrom(
-        ...injected.filter((name) => name !== 'kv-layout-mismatch' || config.kvLoraRank === 512),
-      ),
-      ranks: fc.uniqueArray(fc.nat(config.ranks - 1), { minLength: 1 }),
-      layers: fc.constantFrom([], [0]),
-      steps: fc.constantFrom([], [0], [1]),
-      variant: fc.nat(2),
-      amount: fc.constantFrom(1, config.pageSize),
-    }),
-    { minLength: 1, maxLength: 4 },
-  )
+  fc
+    .array(
+      fc.record({
+        fault: fc.constantFrom(
+          ...injected.filter((name) => name !== 'kv-layout-mismatch' || config.kvLoraRank === 512),
+        ),
+        ranks: fc.uniqueArray(fc.nat(config.ranks - 1), { minLength: 1 }),
+        layers: fc.constantFrom([], [0]),
+        steps: fc.constantFrom([], [0], [1]),
+        draft: config.draft ? fc.boolean() : fc.constant(false),
+        variant: fc.nat(2),
+        amount: fc.constantFrom(1, config.pageSize),
+      }),
+      { minLength: 1, maxLength: 4 },
+    )
+    .map((faults) => faults.map((fault) => (fault.draft ? { ...fault, layers: [] } : fault)))
 
 const faulty = configs.chain((config) =>
   fc.tuple(faultsOf(config), fc.nat(3), fc.nat(1)).map(
@@ -32,7 +35,7 @@ const faulty = configs.chain((config) =>
       padRequests,
       padLength,
       captureSteps: [0, 1],
-      captureLayers: [0],
+      captureLayers: config.draft ? [0, 1] : [0],
       faults,
     }),
   ),
@@ -45,7 +48,7 @@ describe('runs with any faults together', () => {
         const once = await finish(config)
         const again = await finish(config)
         expect(column(once.chunks, 'steps', -1, 'step')).toEqual([0, 1])
-        expect(once.captures).toHaveLength(2 * (config.ranks + 1))
+        expect(once.captures).toHaveLength(2 * (config.ranks + 1) * config.captureLayers.length)
         expect(again.captures).toEqual(once.captures)
       }),
       { numRuns: 100 },

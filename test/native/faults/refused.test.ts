@@ -12,6 +12,7 @@ describe('the engine refuses faults', () => {
     ['of no rank', { ranks: [] }, 'faults: must name a rank'],
     ['of ranks beyond any', { ranks: [64] }, 'faults: must be of ranks from 0 to 63'],
     ['of layers that are not there', { layers: [2] }, 'faults: must be 0 to 1, got 2'],
+    ['of a draft that is not there', { draft: true }, 'faults: can act on a draft only where there is one'],
     ['of steps that are not there', { steps: [3] }, 'faults: must be 0 to 2, got 3'],
   ])('%s', (_, over, says) => {
     expect(refused({ faults: [faultOf('coverage-gap', over)] })).toBe(`ERR_CONFIG: ${says}`)

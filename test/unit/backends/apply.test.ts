@@ -64,6 +64,7 @@ describe('what the engine computes exactly of a back-end', () => {
     ['sglang-trtllm-mla', {}],
     ['sglang-trtllm-mla', { cache: { kvDtype: 'bf16' } }],
     ['sglang-cutedsl-mla', { workload: { qLen: 8 } }],
+    ['sglang-cutedsl-mla', { workload: { qLen: 8 }, serving: { draft: 'DSpark' } }],
     ['vllm-tokenspeed-mla', { workload: { qLen: 4 } }],
     ['vllm-flashinfer-mla', { workload: { qLen: 4 }, parallel: { comm: 'a2a' } }],
     ['vllm-flashinfer-mla-legacy', { workload: { qLen: 4 }, parallel: { interleave: 16 } }],
@@ -91,7 +92,11 @@ describe('what the engine computes exactly of a back-end', () => {
     ['vllm-flashinfer-mla-legacy', { model: { heads: 192 } }, /model\.heads: the fallback of .* \(heads\)/],
     ['sglang-trtllm-mla', { cache: { pageSize: 16 } }, /cache\.pageSize: the fallback of .* \(page-size\)/],
     ['sglang-trtllm-mla', { engine: { device: 'cuda', graph: true } }, /engine\.graph: .* not empty/],
-    ['sglang-cutedsl-mla', { serving: { draft: 'DSpark' } }, /serving\.draft: a draft model/],
+    [
+      'sglang-cutedsl-mla',
+      { serving: { draft: 'DSpark' } },
+      /workload\.qLen: a draft whose tokens nobody verifies/,
+    ],
   ])('%s with %j is refused in its own words', (backend, over, says) => {
     const found = issues(backend, over)
     expect(found.join('; ')).toMatch(says)

@@ -194,7 +194,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     ['sglang-cutedsl-mla', { serving: { draft: 'DSPARK' } }, 'accepted'],
     ['sglang-cutedsl-mla', { serving: { draft: 'EAGLE3' } }, 'refused'],
     ['sglang-tokenspeed-mla', { serving: { draft: 'DSPARK' } }, 'accepted'],
-    ['native', { serving: { draft: 'DSpark' } }, 'refused'],
+    ['native', { serving: { draft: 'DSpark' } }, null],
   ],
   'prefill-no-merge': [
     ['vllm-flashinfer-gqa', { serving: { phase: 'prefill' } }, null],

@@ -68,6 +68,50 @@ describe('dcpscope run', () => {
     expect(stdout).toMatch(/decode_attn +\d/)
   })
 
+  it('runs a draft beside the model, keeps its tokens by step, and captures its layer with its branch', async () => {
+    const bundle = newBundle()
+    const stdin = JSON.stringify({
+      model: { layers: 2 },
+      workload: { steps: 3, qLen: 2, requests: [{ contextLen: 90 }, { contextLen: 5 }] },
+      serving: { draft: 'EAGLE3' },
+      capture: { layers: [0, 2] },
+    })
+    const args = ['run', '-', '--preset', 'tiny', '--out', bundle]
+    const { code, stdout, stderr } = await dcpscope([...args, '--json'], { stdin })
+    expect([code, stderr]).toEqual([0, ''])
+    expect(JSON.parse(stdout)).toMatchObject({
+      device: 'cpu',
+      draft: { proposed: 12, accepted: 12, tolerance: 0.01 },
+      check: { ok: true },
+    })
+    expect(await query(bundle, 'select draft_proposed p, draft_accepted a from steps')).toEqual(
+      new Array(3).fill({ p: 4, a: 4 }),
+    )
+    const dump = await dcpscope(['dump-info', bundle, '--json'])
+    const groups: { layer: number; ranks: { metadata: { branch: string } }[] }[] = JSON.parse(
+      dump.stdout,
+    ).groups
+    expect(groups.map(({ layer, ranks }) => [layer, ranks[0]?.metadata.branch])).toEqual([
+      [0, 'target_verify'],
+      [2, 'draft_extend'],
+    ])
+  })
+
+  it('refuses a draft that nobody verifies, and one on a GPU, in one line', async () => {
+    const refused = async (config: object): Promise<string> => {
+      const { code, stderr } = await dcpscope(['run', '-'], { stdin: JSON.stringify(config) })
+      expect(code).toBe(2)
+      return stderr.trim()
+    }
+    expect(await refused({ serving: { draft: 'EAGLE3' } })).toMatch(
+      /workload\.qLen: a draft whose tokens nobody verifies is not supported by this version's engine; set workload\.qLen above 1/,
+    )
+    const verify = { workload: { qLen: 2 }, serving: { draft: 'EAGLE3' } }
+    expect(await refused({ ...verify, engine: { device: 'cuda' } })).toMatch(
+      /serving\.draft: a draft runs on the CPU only; set engine\.device to cpu or auto|engine\.device: cuda cannot be used/,
+    )
+  })
+
   it('takes a configuration from standard input', async () => {
     const bundle = newBundle()
     const stdin = JSON.stringify({ parallel: { tpSize: 2, dcpSize: 2 }, workload: { steps: 3 } })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { parseRunConfig } from '../../../app/run/parse.ts'
 import { csv } from '../../../main/cli/csv.ts'
 import { gpusOf, parseGpus } from '../../../main/cli/gpus.ts'
 import { jsonProblem } from '../../../main/cli/json-problem.ts'
@@ -186,6 +187,21 @@ describe('the summary of a run', () => {
     expect(summaryText('run', '/b.dcp', summary, { kernelNote: 'CUPTI is missing' })).toMatch(
       /no kernels +CUPTI is missing/,
     )
+  })
+
+  it('says how many tokens of a draft count as accepted, that this is a proxy, and which branch a fault is on', () => {
+    const draft = { proposed: 1600, accepted: 3, tolerance: 0.01 }
+    const parsed = parseRunConfig({
+      workload: { qLen: 2 },
+      serving: { draft: 'EAGLE3' },
+      faults: [{ fault: 'coverage-gap', branch: 'draft_extend', ranks: [1] }],
+    })
+    if (!parsed.ok) throw new Error('the configuration is refused')
+    const text = summaryText('run', '/b.dcp', { ...summary, draft }, { config: parsed.config })
+    expect(text).toMatch(
+      /draft +3 of 1,600 proposed tokens count as accepted \(a proxy: its output is within 1e-2 of its reference\)/,
+    )
+    expect(text).toMatch(/fault +coverage-gap on the draft, rank 1$/m)
   })
 
   it('has no column for where stages come from when all were measured', () => {

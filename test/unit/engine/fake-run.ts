@@ -88,6 +88,8 @@ const stepRow = (step: number): NativeChunk => ({
     max_abs_err: Float64Array.of(Number.NaN),
     max_rel_err: Float64Array.of(Number.NaN),
     checked_rows: Int32Array.of(0),
+    draft_proposed: Int32Array.of(-1),
+    draft_accepted: Int32Array.of(-1),
     graph_replayed: Uint8Array.of(0),
     kernel_trace: Uint8Array.of(0),
   },

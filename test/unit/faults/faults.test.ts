@@ -41,8 +41,24 @@ describe('faults of a configuration', () => {
       faults: [gap, { fault: 'lse-base-mismatch', ranks: [2], layers: [1], steps: [3] }],
     })
     expect(engineConfig(config).faults).toEqual([
-      { fault: 'coverage-gap', ranks: [0, 1, 2, 3], layers: [], steps: [], variant: 0, amount: 1 },
-      { fault: 'lse-base-mismatch', ranks: [2], layers: [1], steps: [3], variant: 0, amount: 0 },
+      {
+        fault: 'coverage-gap',
+        ranks: [0, 1, 2, 3],
+        layers: [],
+        steps: [],
+        draft: false,
+        variant: 0,
+        amount: 1,
+      },
+      {
+        fault: 'lse-base-mismatch',
+        ranks: [2],
+        layers: [1],
+        steps: [3],
+        draft: false,
+        variant: 0,
+        amount: 0,
+      },
     ])
   })
 
@@ -117,6 +133,38 @@ describe('faults of a configuration', () => {
       'faults[0].fault: head-order-permuted is injected on the CPU only, as NCCL deals out the heads of ranks in processes in their order, unless parallel.comm is p2p; set engine.device to cpu or auto',
     ])
     expect(said({ ...permuted, parallel: { tpSize: 4, dcpSize: 4, comm: 'p2p' } })).toEqual([])
+  })
+
+  it('act on the branch that they name: that of the model, or of a draft where there is one', () => {
+    const verify = { workload: { qLen: 4 }, serving: { draft: 'EAGLE3' } }
+    const branch = (name: string, over: RunConfigInput = verify): string[] =>
+      said({ ...over, faults: [{ ...gap, branch: name }] })
+    expect([branch('draft_extend'), branch('target_verify')]).toEqual([[], []])
+    expect(branch('decode', {})).toEqual([])
+    expect(branch('decode')).toEqual(['faults[0].branch: must be target_verify where qLen is 4, got decode'])
+    expect(branch('target_verify', {})).toEqual([
+      'faults[0].branch: must be decode where qLen is 1, got target_verify',
+    ])
+    expect(branch('draft_extend', { workload: { qLen: 4 } })).toEqual([
+      'faults[0].branch: draft_extend needs a draft; name one in serving.draft',
+    ])
+    expect(branch('x')).toEqual([
+      'faults[0].branch: must be decode or target_verify or draft_extend, got "x"',
+    ])
+    const layered = { fault: 'lse-base-mismatch', branch: 'draft_extend', layers: [0] }
+    expect(said({ ...verify, faults: [layered] })).toEqual([
+      'faults[0].layers: must be left out: the draft has one layer',
+    ])
+    const config = configOf({
+      ...verify,
+      faults: [{ fault: 'lse-base-mismatch', branch: 'draft_extend' }, { fault: 'coverage-gap' }],
+    })
+    expect(engineConfig(config).faults.map(({ draft }) => draft)).toEqual([true, false])
+    const at = (layer: number, fault: 'lse-base-mismatch' | 'coverage-gap') =>
+      faultsAt(config, fault, { rank: 0, layer, step: 0 }).length
+    const ofDraft = config.model.layers
+    expect([at(ofDraft, 'lse-base-mismatch'), at(0, 'lse-base-mismatch')]).toEqual([1, 0])
+    expect([at(ofDraft, 'coverage-gap'), at(0, 'coverage-gap')]).toEqual([0, 1])
   })
 
   it('are found where they act', () => {

@@ -128,6 +128,8 @@ const steps = {
   tokensPerSecond: Float64Array.of(851),
   maxRelErr: Float64Array.of(Number.NaN),
   checkedRows: Int32Array.of(0),
+  draftProposed: Int32Array.of(-1),
+  draftAccepted: Int32Array.of(-1),
   graphReplayed: Uint8Array.of(1),
   kernelTrace: Uint8Array.of(0),
   provenance: Uint8Array.of(PROVENANCES.indexOf('emulated')),
@@ -270,6 +272,7 @@ describe('the numbers of a run', () => {
     // 4 tokens in 2 ms on one of four layers.
     await connection.run(`CREATE TABLE steps AS SELECT 4 AS tokens, 500.0::DOUBLE AS tokens_per_s,
       2000000 AS wall_ns, i * 3000000 AS device_ns, NULL::DOUBLE AS max_rel_err, 0 AS checked_rows,
+      NULL::INTEGER AS draft_proposed, NULL::INTEGER AS draft_accepted,
       i = 3 AS kernel_trace, 'scaled' AS provenance
       FROM range(1, 4) AS t(i)`)
     const answer = await connection.runAndReadAll(TOTALS_SQL)

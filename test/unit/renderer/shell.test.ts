@@ -205,6 +205,43 @@ describe('the state of the open run', () => {
     })
   })
 
+  test('says of a run with a draft which, at which layer, and how many of its tokens were accepted', () => {
+    const { manifest, ...plain } = openRun('complete')
+    const serving = { ...manifest.config.serving, draft: 'EAGLE3' }
+    const summary = {
+      device: 'cpu',
+      backend: 'native',
+      ranks: 4,
+      steps: 8,
+      tokensPerSecond: 1,
+      provenance: 'measured' as const,
+      stepMs: { p50: 1, p95: 1 },
+      stages: {},
+      check: {
+        checkedRows: 1,
+        maxAbsErr: 0,
+        maxRelErr: 0,
+        nanRows: 0,
+        emptyRows: 0,
+        tolerance: 0.01,
+        ok: true,
+      },
+      draft: { proposed: 64, accepted: 63, tolerance: 0.01 },
+      dropped: 0,
+    }
+    const drafted = { ...plain, manifest: { ...manifest, config: { ...manifest.config, serving }, summary } }
+    const rows = runRows(drafted, 'complete')
+    expect(rows).toContainEqual({ label: 'draft', value: 'EAGLE3', note: 'layer 4' })
+    expect(rows).toContainEqual({
+      label: 'draft accepted',
+      value: '63 of 64 tokens',
+      copy: '63 of 64',
+      note: 'proxy',
+    })
+    expect(figuresOf(drafted, null, null).draft).toMatchObject({ proposed: 64, accepted: 63 })
+    expect(figuresOf(openRun('running'), null, null).draft).toBeNull()
+  })
+
   test('every end is said in a sentence that tells what was kept', () => {
     expect(endText('interrupted', 'The engine died.')).toBe(
       'The run was interrupted. The engine died. What was written up to then is kept.',
@@ -250,6 +287,8 @@ describe('the numbers of a step', () => {
     tokensPerSecond: Float64Array.of(851),
     maxRelErr: Float64Array.of(maxRelErr),
     checkedRows: Int32Array.of(1376),
+    draftProposed: Int32Array.of(-1),
+    draftAccepted: Int32Array.of(-1),
     graphReplayed: Uint8Array.of(0),
     kernelTrace: Uint8Array.of(0),
     provenance: Uint8Array.of(0),
@@ -259,6 +298,18 @@ describe('the numbers of a step', () => {
     const rows = stepRows(steps(0.00308), 12, {})
     expect(rows).toContainEqual({ label: 'duration', value: '4.70\u2009ms', copy: '4700000' })
     expect(rows).toContainEqual({ label: 'largest error', value: '3.08e\u22123', copy: '0.00308' })
+  })
+
+  test('name what became of the tokens of a draft, as a proxy, and nothing without one', () => {
+    const labels = (rows: ReturnType<typeof stepRows>): string[] => rows.map(({ label }) => label)
+    expect(labels(stepRows(steps(0), 12, {}))).not.toContain('draft accepted')
+    const drafted = { ...steps(0), draftProposed: Int32Array.of(1200), draftAccepted: Int32Array.of(7) }
+    expect(stepRows(drafted, 12, {})).toContainEqual({
+      label: 'draft accepted',
+      value: '7 of 1\u2009200 tokens',
+      copy: '7 of 1200',
+      note: 'proxy',
+    })
   })
 
   test('name no error where nothing was checked', () => {

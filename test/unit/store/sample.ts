@@ -100,6 +100,8 @@ export const stepChunk = (
       max_abs_err: Float64Array.from(numbers, (n) => relErr(n) / 10),
       max_rel_err: Float64Array.from(numbers, relErr),
       checked_rows: new Int32Array(steps).fill(3),
+      draft_proposed: new Int32Array(steps).fill(-1),
+      draft_accepted: new Int32Array(steps).fill(-1),
       graph_replayed: new Uint8Array(steps).fill(graph ? 1 : 0),
       kernel_trace: new Uint8Array(steps).fill(kernelTrace ? 1 : 0),
       provenance: new Uint8Array(steps).fill(PROVENANCES.indexOf(provenance)),
