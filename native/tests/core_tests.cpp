@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/bf16.h"
-#include "core/error.h"
 #include "core/deal.h"
+#include "core/error.h"
 #include "core/layout.h"
 #include "core/lse.h"
 #include "core/memory.h"
