@@ -14,6 +14,8 @@ export interface Claim {
   readonly evidence: Evidence
   /** Faults that explain the same as well. */
   readonly rivals: readonly FaultName[]
+  /** It leaves nothing but rounding, which no other weights of partials would. */
+  readonly isExact?: boolean
   /** Only rows without tokens show it, which nobody reads; it comes behind what real rows show. */
   readonly ofPadding?: boolean
 }

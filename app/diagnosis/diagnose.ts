@@ -140,8 +140,10 @@ const diagnoseCase = async (
   const emptyMerged = await mergedEmpty(c, most, aborted)
   await nonFinite.scan(most, aborted)
   const claims = [...tables, ...written, ...empty.claims, ...emptyMerged, ...numeric.claims]
-  const noNumber = nonFinite.unexplained(({ row }) =>
-    claims.some(({ rows }) => rows.length === 0 || rows.includes(row)),
+  const noNumber = nonFinite.unexplained(
+    ({ rank, row, tensor }) =>
+      (tensor !== 'merged' && numeric.wrongKernels.includes(rank)) ||
+      claims.some(({ rows }) => rows.length === 0 || rows.includes(row)),
   )
   const information: Information[] = []
   const tell = (kind: Information['kind'], message: string, ranks: readonly number[] = []): void => {
@@ -274,6 +276,7 @@ const compareRows = async (
       ? fitting.base
       : undefined
   const ofPartials = partials.result()
+  const wrongKernels = ofPartials.claims.flatMap(({ ranks }) => ranks)
   // Partials that are right say nothing of a merge that got others.
   const ofMerge =
     stoodIn && ofPartials.wrongRanks.length > 0 ? { claims: [], unexplained: undefined } : fitting
@@ -283,19 +286,21 @@ const compareRows = async (
       ...precision.claims(),
       ...ofPartials.claims,
       ...ofMerge.claims.map((claim) =>
-        lseStoodIn ? { ...claim, rivals: [...claim.rivals, ...OF_LSE] } : claim,
+        lseStoodIn && claim.isExact !== true ? { ...claim, rivals: [...claim.rivals, ...OF_LSE] } : claim,
       ),
     ],
     unsure: new Set(c.ranks.map(({ rank }) => rank).filter((rank) => !ofPartials.rightRanks.includes(rank))),
     compared: new Set(ofPartials.comparedRanks),
     otherKeys: ofPartials.claims.some(({ fault }) => OTHER_KEYS.includes(fault)),
-    wrongKernels: ofPartials.claims.flatMap(({ ranks }) => ranks),
+    wrongKernels,
     lowPrecision: precision.ranks,
     rows: rows.length,
     lsePlace: lse.place,
-    unexplained: [lse.unexplained, ofPartials.unexplained, ofMerge.unexplained].filter(
-      (text) => text !== undefined,
-    ),
+    unexplained: [
+      lse.unexplained([...wrongKernels, ...misled]),
+      ofPartials.unexplained,
+      ofMerge.unexplained,
+    ].filter((text) => text !== undefined),
   }
 }
 

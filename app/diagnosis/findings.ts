@@ -49,7 +49,7 @@ const findingOf = (fault: FaultName, claims: readonly PlacedClaim[]): Finding =>
   const { title, causes, captureNext } = hypothesisOf(fault)
   const best = claims.reduce((a, b) => (weight(b) > weight(a) ? b : a))
   const rows = ascending(claims.flatMap((claim) => claim.rows))
-  const ambiguousWith = best.rivals.slice(0, 2)
+  const ambiguousWith = [...new Set(best.rivals)].filter((rival) => rival !== fault).slice(0, 2)
   return {
     fault,
     title,

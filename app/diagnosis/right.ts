@@ -30,14 +30,37 @@ export const pageAt = ({ table }: RankTables, request: number, column: number): 
   return page === undefined || page < 0 ? undefined : page
 }
 
+/**
+ * Slot of a place in a column of a request, undefined where the rank has no page there. Of a rank whose table is not dumped it is
+ * the place within its page: slots of such ranks are compared so (`comparedSlots`).
+ */
+export const slotIn = (
+  { page: size }: Case,
+  rank: RankTables,
+  request: number,
+  column: number,
+  offset: number,
+): number | undefined => {
+  if (size === undefined) return undefined
+  if (rank.table === undefined) return offset
+  const page = pageAt(rank, request, column)
+  return page === undefined ? undefined : page * size + offset
+}
+
+/** Slots of new tokens as they are compared: without a page table nobody knows pages, and only places within them count. */
+export const comparedSlots = ({ page }: Case, { slots, table }: RankTables): Float64Array | undefined =>
+  slots === undefined || table !== undefined || page === undefined
+    ? slots
+    : slots.map((slot) => (slot < 0 ? slot : slot % page))
+
 /** Slot of the new token of a row, -1 on ranks that do not hold it. */
 export const rightSlot = (c: Case, rank: RankTables, row: number): number | undefined => {
   const paging = pagingOf(c)
   const token = newToken(c, row)
   if (paging === undefined || token === undefined) return undefined
   if (owner(token, paging) !== rank.rank) return NO_SLOT
-  const page = pageAt(rank, c.requestOf[row] ?? -1, columnOf(token, paging))
-  return page === undefined ? undefined : page * paging.page + (localIndex(token, paging) % paging.page)
+  const offset = localIndex(token, paging) % paging.page
+  return slotIn(c, rank, c.requestOf[row] ?? -1, columnOf(token, paging), offset)
 }
 
 /** What stands for no token among chosen ids. */

@@ -22,3 +22,23 @@ export const constantShift = (c: Case): ReadonlyMap<number, number> => {
   }
   return found
 }
+
+/** The same on all ranks that it is of: one number to choose, not one a rank. */
+export const isUniform = (shift: ReadonlyMap<number, number>): boolean => new Set(shift.values()).size === 1
+
+/** Shifts of ranks are taken for one where nothing speaks against it: a length that fell to 0 may have lost more. */
+export const levelled = (c: Case, shift: ReadonlyMap<number, number>): ReadonlyMap<number, number> => {
+  const least = Math.min(...shift.values())
+  const isOne = c.ranks.every((rank) => {
+    const own = shift.get(rank.rank)
+    return (
+      own === undefined ||
+      own === least ||
+      rank.local?.every((observed, request) => {
+        const right = rightLength(c, rank, request)
+        return right === undefined || observed === Math.max(0, right + least)
+      }) === true
+    )
+  })
+  return isOne ? new Map([...shift.keys()].map((rank) => [rank, least])) : shift
+}

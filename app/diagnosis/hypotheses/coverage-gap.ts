@@ -2,15 +2,18 @@ import type { Case } from '../case.ts'
 import type { Hypothesis, TablePrediction } from '../hypothesis.ts'
 import { needs } from '../needs.ts'
 import { rightLength } from '../right.ts'
-import { constantShift } from './constant-shift.ts'
+import { constantShift, isUniform, levelled } from './constant-shift.ts'
+
+/** Weight where each rank has a number of its own, which fits nearly anything. */
+const ONE_A_RANK = 0.4
 
 /** Lengths that are shorter by the same number of tokens in all requests of a rank. */
 const lengths = (c: Case): TablePrediction[] => {
-  const shift = constantShift(c)
+  const shift = levelled(c, constantShift(c))
   if (shift.size === 0 || [...shift.values()].some((by) => by > 0)) return []
   return [
     {
-      weight: 1,
+      weight: isUniform(shift) ? 1 : ONE_A_RANK,
       detail: 'and too short by the same number of keys in all requests',
       at: (rank, request) => {
         const right = rightLength(c, rank, request)

@@ -2,7 +2,7 @@ import { owner } from '../../dcp/ownership.ts'
 import type { Case, RankTables } from '../case.ts'
 import type { Hypothesis, TablePrediction } from '../hypothesis.ts'
 import { needs } from '../needs.ts'
-import { newToken, pageAt, rightLength } from '../right.ts'
+import { newToken, rightLength, slotIn } from '../right.ts'
 import { constantShift } from './constant-shift.ts'
 
 /** Lengths that are longer by the same number of tokens in all requests of a rank. */
@@ -37,11 +37,9 @@ const doubledSlot = (c: Case, rank: RankTables, request: number): number | undef
   const right = rightLength(c, rank, request)
   if (!length || right === undefined || request >= c.batch || owner(length - 1, c) === rank.rank)
     return undefined
-  const column = c.page === undefined ? 0 : Math.floor(right / c.page)
-  // Without a table nothing says where, but still that.
-  if (rank.table === undefined || c.page === undefined) return 0
-  const page = pageAt(rank, request, column)
-  return page === undefined ? undefined : page * c.page + (right % c.page)
+  // Without a size of pages nothing says where, but still that.
+  if (c.page === undefined) return 0
+  return slotIn(c, rank, request, Math.floor(right / c.page), right % c.page)
 }
 
 const slots = (c: Case): TablePrediction[] => [

@@ -1,16 +1,18 @@
 import { localIndex, localLength, owner } from '../../dcp/ownership.ts'
+import { NO_SLOT } from '../../dcp/pages.ts'
 import { type Case, visibleTo } from '../case.ts'
 import type { Hypothesis, KeysPrediction, TablePrediction } from '../hypothesis.ts'
 import { needs } from '../needs.ts'
-import { newToken, pageAt } from '../right.ts'
+import { newToken, slotIn } from '../right.ts'
 
 const MOST = 1024
 
-/** Other interleaves that an engine could use: powers of two, and the page. */
-const others = (c: Case): number[] => {
-  const candidates = new Set<number>(c.page === undefined ? [] : [c.page])
-  for (let interleave = 1; interleave <= MOST; interleave *= 2) candidates.add(interleave)
-  candidates.delete(c.interleave)
+/** Other interleaves that an engine could use: powers of two, and the page, of which it is a part where its size is known. */
+const others = ({ interleave: own, page }: Case): number[] => {
+  const candidates = new Set<number>(page === undefined ? [] : [page])
+  for (let interleave = 1; interleave <= MOST; interleave *= 2)
+    if (page === undefined || page % interleave === 0) candidates.add(interleave)
+  candidates.delete(own)
   return [...candidates].sort((a, b) => a - b)
 }
 
@@ -32,10 +34,9 @@ const slots = (c: Case): TablePrediction[] =>
       const token = newToken(c, row)
       if (token === undefined || c.page === undefined) return undefined
       const sharding = { dcp: c.dcp, interleave }
-      if (owner(token, sharding) !== rank.rank) return -1
+      if (owner(token, sharding) !== rank.rank) return NO_SLOT
       const local = localIndex(token, sharding)
-      const page = pageAt(rank, c.requestOf[row] ?? -1, Math.floor(local / c.page))
-      return page === undefined ? undefined : page * c.page + (local % c.page)
+      return slotIn(c, rank, c.requestOf[row] ?? -1, Math.floor(local / c.page), local % c.page)
     },
   }))
 

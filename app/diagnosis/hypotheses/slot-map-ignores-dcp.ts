@@ -16,6 +16,7 @@ const slots = (c: Case): TablePrediction[] => {
       const token = newToken(c, row)
       if (token === undefined) return undefined
       const { column, offset, tokens } = place(token)
+      if (rank.table === undefined) return offset % page
       const id = pageAt(rank, c.requestOf[row] ?? -1, column)
       return (id ?? FIRST_PAGE) * tokens + offset
     },

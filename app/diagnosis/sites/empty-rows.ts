@@ -1,9 +1,10 @@
 import type { FaultName } from '../../faults/names.ts'
 import { cleanLse, EMPTY_LSE } from '../../lse/base.ts'
-import { type Case, isReal, isSparse, keysOf, type RankTables } from '../case.ts'
+import { type Case, isReal, isSparse, keysOf, type RankTables, visibleTo } from '../case.ts'
 import type { Claim } from '../claim.ts'
 import { rightLength, rightLocalId } from '../right.ts'
 import { keptHead, keptHeads, readRow } from '../rows.ts'
+import { type EmptyContent, emptyContent } from './empty-content.ts'
 
 /**
  * Whether `rank` attends to no key for a row: by what is right, and by what the kernel was told. Undefined where neither
@@ -70,7 +71,6 @@ export type LsePlace = 'misplaced' | 'unknown' | 'right'
 
 /** Faults by which a kernel attends to keys that its rows do not have. */
 export const OTHER_KEYS: readonly FaultName[] = ['page-table-not-local', 'causal-end-aligned']
-const OTHER_CHOICES: readonly FaultName[] = ['topk-sentinel-owned', 'topk-not-localised']
 
 /** Faults that put an lse where it does not belong. */
 const MISPLACING: readonly FaultName[] = ['lse-layout-transposed', 'lse-head-misaligned']
@@ -129,6 +129,13 @@ export const emptyRows = async (
     const tables = c.byRank.get(rank)
     return tables !== undefined && wasTold(tables)
   }
+  const told = bad.filter(isTold)
+  const contents = new Set<EmptyContent>()
+  for (const { rank, row } of told) {
+    aborted()
+    const tables = c.byRank.get(rank)
+    if (tables !== undefined) contents.add(await emptyContent(c, tables, row))
+  }
   // Without the reference nobody knows that attention is not sparse, where a row may well choose no key of a rank.
   const isHeard = (one: Bad): boolean => isTold(one) && compared.has(one.rank)
   const untold = [...bad.filter((one) => !isTold(one)), ...silent.filter((one) => !isHeard(one))][0]
@@ -137,15 +144,11 @@ export const emptyRows = async (
     odd,
     padding,
     claims: [
-      ...badClaims(
-        c,
-        bad.filter(isTold),
-        looked,
-        place,
-        sentinelCounted(c, bad.filter(isTold), neutral),
-        otherKeys,
-        unsure,
-      ),
+      ...badClaims(c, told, looked, place, {
+        contents,
+        neutral,
+        mayHaveOtherKeys: otherKeys || told.some(({ rank }) => unsure.has(rank)),
+      }),
       ...(place === 'misplaced' ? [] : silentClaims(c, silent.filter(isHeard), place, unsure)),
     ],
     unexplained:
@@ -217,45 +220,80 @@ const silentHeads = (c: Case, rank: RankTables, row: number): Bad[] => {
   return heads.length === c.heads ? heads : []
 }
 
+/** What rows without keys hold, and which of them hold nothing. */
+interface Looked {
+  readonly contents: ReadonlySet<EmptyContent>
+  readonly neutral: readonly { readonly rank: number; readonly row: number }[]
+  /** Nobody knows whether the kernels attended to what they were told. */
+  readonly mayHaveOtherKeys: boolean
+}
+
+/** The fault that such rows are of, and others that leave the same. */
+type Blame = Pick<Claim, 'fault' | 'rivals'>
+
+const blameOf = (c: Case, bad: readonly Bad[], looked: Looked): Blame => {
+  if (isSparse(c)) return blameOfChoice(c, bad, looked)
+  const { contents, mayHaveOtherKeys } = looked
+  if (!mayHaveOtherKeys || contents.has('garbage')) return { fault: 'empty-row-not-neutralised', rivals: [] }
+  // A rank writes the keys that it has: zeros are of pages in which it has none.
+  if (isOfZeros(contents)) return { fault: 'page-table-not-local', rivals: [] }
+  // Counts of pages would give all rows of a rank keys that are not its own.
+  const isOnAll = !looked.neutral.some(
+    ({ rank, row }) => bad.some((one) => one.rank === rank) && seesSome(c, row),
+  )
+  const isOfBound = bad.every((one) => seesNoneOfSome(c, one))
+  // Rows of requests of which the rank has no key are as they should be.
+  if (isOfBound && !isOnAll) return { fault: 'causal-end-aligned', rivals: [] }
+  return {
+    fault: 'empty-row-not-neutralised',
+    rivals: [
+      ...(isOnAll ? (['page-table-not-local'] as const) : []),
+      ...(isOfBound ? (['causal-end-aligned'] as const) : []),
+    ],
+  }
+}
+
+/** Nothing but attention to keys of zeros, of several somewhere. */
+const isOfZeros = (contents: ReadonlySet<EmptyContent>): boolean =>
+  contents.has('zeros') && !contents.has('keys') && !contents.has('garbage')
+
+const seesSome = (c: Case, row: number): boolean => {
+  const length = c.lengths?.[c.requestOf[row] ?? -1]
+  return length !== undefined && visibleTo(c, row, length) > 0
+}
+
+/** A row of several that sees none of the keys that its rank has. */
+const seesNoneOfSome = (c: Case, { rank, row }: Bad): boolean => {
+  const request = c.requestOf[row] ?? -1
+  return (c.queriesOf[request] ?? 1) > 1 && (rightLength(c, { rank }, request) ?? 0) > 0
+}
+
 /**
- * Whether rows may count as such with keys because a -1 among their chosen ids counts: only on the last rank, and only rows that
- * have one. `sure`: rows without a -1 are neutral there. Undefined: no.
+ * Rows may count as such with keys because a -1 among their chosen ids counts: only on the last rank, and only rows that have
+ * one. Rows without a -1 that are neutral there decide, or zeros that were attended to.
  */
-const sentinelCounted = (
-  c: Case,
-  bad: readonly Bad[],
-  neutral: readonly { readonly rank: number; readonly row: number }[],
-): 'sure' | 'open' | undefined => {
+const blameOfChoice = (c: Case, bad: readonly Bad[], { contents, neutral }: Looked): Blame => {
+  const notNeutralised: Blame = { fault: 'empty-row-not-neutralised', rivals: [] }
   const last = c.byRank.get(c.dcp - 1)
-  if (bad.length === 0 || last?.topk === undefined || bad.some(({ rank }) => rank !== last.rank))
-    return undefined
+  if (last?.topk === undefined || bad.some(({ rank }) => rank !== last.rank)) return notNeutralised
   const hasNone = (row: number): boolean => {
     const { topk } = last
     return topk?.values.subarray(row * topk.columns, (row + 1) * topk.columns).includes(-1) === true
   }
   const ofLast = neutral.filter(({ rank }) => rank === last.rank)
-  if (!bad.every(({ row }) => hasNone(row)) || ofLast.some(({ row }) => hasNone(row))) return undefined
-  if (ofLast.length > 0) return 'sure'
-  return 'open'
+  if (!bad.every(({ row }) => hasNone(row)) || ofLast.some(({ row }) => hasNone(row))) return notNeutralised
+  const isSure = ofLast.length > 0 || isOfZeros(contents)
+  return { fault: 'topk-sentinel-owned', rivals: isSure ? [] : ['empty-row-not-neutralised'] }
 }
 
-const badClaims = (
-  c: Case,
-  bad: readonly Bad[],
-  looked: number,
-  place: LsePlace,
-  counted: 'sure' | 'open' | undefined,
-  otherKeys: boolean,
-  unsure: ReadonlySet<number>,
-): Claim[] => {
+const badClaims = (c: Case, bad: readonly Bad[], looked: number, place: LsePlace, found: Looked): Claim[] => {
   const [first] = bad
   if (first === undefined) return []
   const nan = bad.filter(({ largest }) => Number.isNaN(largest)).length
-  // A kernel that attended to keys that are not there leaves numbers, not NaN.
-  const isReadElsewhere = nan === 0 && (otherKeys || bad.some(({ rank }) => unsure.has(rank)))
+  const { fault, rivals } = blameOf(c, bad, found)
   return [
     {
-      fault: counted === undefined ? 'empty-row-not-neutralised' : 'topk-sentinel-owned',
+      fault,
       confidence: 1,
       explained: 1,
       ranks: bad.map(({ rank }) => rank),
@@ -263,13 +301,16 @@ const badClaims = (
       heads: bad.map(({ head }) => head),
       // An out of 0 beside an lse that says there are keys may be the lse of another row.
       rivals: [
-        ...(isReadElsewhere ? (isSparse(c) ? OTHER_CHOICES : OTHER_KEYS) : []),
-        ...(counted === 'open' ? (['empty-row-not-neutralised'] as const) : []),
-        ...(place === 'unknown' && bad.every(({ largest }) => largest === 0) ? MISPLACING : []),
+        ...rivals,
+        ...(place === 'unknown' && !isOfZeros(found.contents) && bad.every(({ largest }) => largest === 0)
+          ? MISPLACING
+          : []),
       ],
       summary:
         `a rank without keys hands ${nan > 0 ? 'NaN' : 'values'} to the merge: rank ${first.rank}, row ${first.row}, head ` +
-        `${first.head} has out of up to ${first.largest} and lse ${first.lse ?? 'unknown'}, where 0 and -inf are right`,
+        `${first.head} has out of up to ${first.largest} and lse ${first.lse ?? 'unknown'}, where 0 and -inf are right${
+          fault === 'page-table-not-local' ? '; this is what attention to keys of zeros gives' : ''
+        }`,
       evidence: {
         numbers: [
           { name: 'rows without keys that are not neutral', value: bad.length, expected: 0, unit: 'rows' },

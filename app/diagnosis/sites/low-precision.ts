@@ -34,11 +34,13 @@ export const lowPrecisionRanks = (c: Case): number[] =>
         (value, at) =>
           cleanLse(value) !== EMPTY_LSE && value !== 0 && isEmpty(c, rank, Math.floor(at / c.heads)) !== true,
       )
-      return (
-        finite.length >= LEAST_VALUES && new Set(finite).size * 4 >= finite.length && finite.every(isBf16)
-      )
+      return finite.length >= LEAST_VALUES && finite.every(isBf16) && isVaried(finite)
     })
     .map(({ rank }) => rank)
+
+/** Values that are mostly the same are such as nobody wrote; bf16 itself has few of the magnitude of an lse. */
+const isVaried = (values: readonly number[]): boolean =>
+  new Set(values).size >= Math.min(values.length / 4, LEAST_VALUES)
 
 const scratch = new Float32Array(1)
 const bits = new Uint32Array(scratch.buffer)

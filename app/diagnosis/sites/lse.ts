@@ -1,4 +1,4 @@
-import { cleanLse, EMPTY_LSE, type LseBase } from '../../lse/base.ts'
+import { cleanLse, EMPTY_LSE, LSE_BASES, type LseBase } from '../../lse/base.ts'
 import type { Case, RankTables } from '../case.ts'
 import type { Claim } from '../claim.ts'
 import { added, type Distances, holds, judge, NO_DISTANCE } from '../contest.ts'
@@ -15,6 +15,8 @@ const FAR_OFF = 0.01
 const LEFT = 0.1
 /** Squared distance of values one of which is not finite. */
 const FAR = 25
+/** Confidence where nothing of the kernel landed where it can be seen. */
+const OF_STRANGE = 0.5
 const PICTURED = 24
 
 /** Sums of squared distances over the values that are right, of where they are and of where they should have landed. */
@@ -25,6 +27,9 @@ interface Placed {
   readonly moved: Float64Array
   readonly still: Float64Array
   readonly values: Float64Array
+  /** Places of each rank where no value of the kernel lands: those that are wrong, and those that are right all the same. */
+  readonly strange: Float64Array
+  readonly kept: Float64Array
 }
 
 /**
@@ -52,6 +57,8 @@ export class LseSite {
         moved: new Float64Array(c.dcp),
         still: new Float64Array(c.dcp),
         values: new Float64Array(c.dcp),
+        strange: new Float64Array(c.dcp),
+        kept: new Float64Array(c.dcp),
       })),
     )
     this.#still = new Float64Array(c.dcp)
@@ -60,17 +67,36 @@ export class LseSite {
     for (const rank of c.ranks) this.#addKernel(rank)
   }
 
-  /** Where the kernel's own lse is dumped, no reference is needed to see that it was moved. */
+  /**
+   * Where the kernel's own lse is dumped, no reference is needed to see that it was moved. All that it wrote may land somewhere,
+   * also what it left in rows without keys.
+   */
   #addKernel(rank: RankTables): void {
     const { lse, lseKernel } = rank
     if (lse === undefined || lseKernel === undefined) return
     const { rows, heads } = this.#case
-    for (let row = 0; row < rows; row++) {
-      const own = lse.subarray(row * heads, (row + 1) * heads)
-      // What was neutralised is no more what the kernel wrote.
-      const neutralised = own.every((value) => cleanLse(value) === EMPTY_LSE)
-      if (!neutralised && isEmpty(this.#case, rank, row) !== true)
-        this.#place(rank.rank, row, lse, lseKernel.subarray(row * heads, (row + 1) * heads))
+    const hasKeys = Array.from({ length: rows }, (_, row) => !this.#isNeutral(rank, lse, row))
+    for (let at = 0; at < rows * heads; at++) {
+      const right = lseKernel[at] ?? 0
+      if (hasKeys[Math.floor(at / heads)] !== true || !Number.isFinite(right)) continue
+      this.#still[rank.rank] = (this.#still[rank.rank] ?? 0) + gap(lse[at], right)
+      this.#values[rank.rank] = (this.#values[rank.rank] ?? 0) + 1
+    }
+    for (const one of this.#placed) {
+      const landed = new Uint8Array(rows * heads)
+      for (let from = 0; from < rows * heads; from++) {
+        const at = one.prediction.place(Math.floor(from / heads), from % heads)
+        if (at === undefined) continue
+        landed[at] = 1
+        if (hasKeys[Math.floor(at / heads)] === true)
+          addPlaced(one, rank.rank, gap(lse[at], lseKernel[from] ?? 0), gap(lse[at], lseKernel[at] ?? 0))
+      }
+      landed.forEach((is, at) => {
+        const right = lseKernel[at] ?? 0
+        if (is === 1 || hasKeys[Math.floor(at / heads)] !== true || !Number.isFinite(right)) return
+        const counts = gap(lse[at], right) > MISPLACED ? one.strange : one.kept
+        counts[rank.rank] = (counts[rank.rank] ?? 0) + 1
+      })
     }
   }
 
@@ -82,7 +108,7 @@ export class LseSite {
     if (own === undefined) return
     const rightLse = inBase(right.lse, rank.lseBase ?? 'e')
     if (lseKernel === undefined && lse !== undefined && rank.lseBase !== undefined)
-      this.#place(rank.rank, row, lse, rightLse)
+      this.#place(rank, row, lse, rightLse)
     this.#bases[rank.rank] = added(
       this.#bases[rank.rank] ?? NO_DISTANCE,
       basesOf(own, right.lse, inBase(right.lse, '2')),
@@ -97,34 +123,32 @@ export class LseSite {
       })
   }
 
-  #place(rank: number, row: number, seen: Float64Array, right: Float64Array): void {
+  #place(rank: RankTables, row: number, seen: Float64Array, right: Float64Array): void {
     const c = this.#case
     for (let head = 0; head < c.heads; head++) {
       const value = right[head] ?? 0
       if (!Number.isFinite(value)) continue
       const here = gap(seen[row * c.heads + head], value)
-      this.#still[rank] = (this.#still[rank] ?? 0) + here
-      this.#values[rank] = (this.#values[rank] ?? 0) + 1
-      for (const { prediction, moved, still, values } of this.#placed) {
-        const at = prediction.place(row, head)
-        // What lands in a row without keys is neutralised there.
+      this.#still[rank.rank] = (this.#still[rank.rank] ?? 0) + here
+      this.#values[rank.rank] = (this.#values[rank.rank] ?? 0) + 1
+      for (const one of this.#placed) {
+        const at = one.prediction.place(row, head)
         if (at === undefined || this.#isNeutral(rank, seen, Math.floor(at / c.heads))) continue
-        moved[rank] = (moved[rank] ?? 0) + gap(seen[at], value)
-        still[rank] = (still[rank] ?? 0) + here
-        values[rank] = (values[rank] ?? 0) + 1
+        addPlaced(one, rank.rank, gap(seen[at], value), here)
       }
     }
   }
 
-  #isNeutral(rank: number, seen: Float64Array, row: number): boolean {
-    const rows = this.#neutral.get(rank) ?? new Map<number, boolean>()
-    this.#neutral.set(rank, rows)
+  /** Whether a row has no keys, so that what lands there is neutralised; where nothing says it, as its lse does. */
+  #isNeutral(rank: RankTables, seen: Float64Array, row: number): boolean {
+    const rows = this.#neutral.get(rank.rank) ?? new Map<number, boolean>()
+    this.#neutral.set(rank.rank, rows)
     const known = rows.get(row)
     if (known !== undefined) return known
     const { heads } = this.#case
-    const neutral = seen
-      .subarray(row * heads, (row + 1) * heads)
-      .every((value) => cleanLse(value) === EMPTY_LSE)
+    const neutral =
+      isEmpty(this.#case, rank, row) ??
+      seen.subarray(row * heads, (row + 1) * heads).every((value) => cleanLse(value) === EMPTY_LSE)
     rows.set(row, neutral)
     return neutral
   }
@@ -142,12 +166,14 @@ export class LseSite {
     return misplaced.length > 0 ? misplaced : this.#otherBase(assumed)
   }
 
-  /** An lse that is not that of its kernel, for no known reason. */
-  get unexplained(): string | undefined {
+  /** An lse that is not that of its kernel, for no known reason; `excused` are ranks that have one. */
+  unexplained(excused: readonly number[]): string | undefined {
     if (this.#misplaced().length > 0) return undefined
     const rank = this.#case.ranks.find(
       (one) =>
-        one.lseKernel !== undefined && (this.#still[one.rank] ?? 0) > FAR_OFF * (this.#values[one.rank] ?? 0),
+        !excused.includes(one.rank) &&
+        one.lseKernel !== undefined &&
+        (this.#still[one.rank] ?? 0) > FAR_OFF * (this.#values[one.rank] ?? 0),
     )
     return rank === undefined
       ? undefined
@@ -172,13 +198,16 @@ export class LseSite {
             const landed = one.values[rank] ?? 0
             const all = this.#still[rank] ?? 0
             // What lands nowhere is only seen to be missing where it should be.
-            const isElsewhere = all > MISPLACED * (this.#values[rank] ?? 0) && landed >= c.heads
-            return isElsewhere && (moved < LEFT * still || (still === 0 && moved === 0 && landed === c.heads))
+            if (!(all > MISPLACED * (this.#values[rank] ?? 0))) return false
+            // What lands where it was, or in rows without keys, decides nothing; then it is the rest that has to be strange.
+            const isStrange = still === 0 && moved === 0 && this.#isStrange(one, rank)
+            return isStrange || (landed >= c.heads && moved < LEFT * still)
           })
         const sum = (values: Float64Array): number =>
           ranks.reduce((total, rank) => total + (values[rank] ?? 0), 0)
         return {
           ...one,
+          stillOf: one.still,
           ranks,
           still: Math.max(sum(one.still), sum(this.#still) / 2),
           left: sum(one.moved),
@@ -190,6 +219,8 @@ export class LseSite {
     const [best] = scored
     if (best === undefined) return []
     const explained = 1 - best.left / best.still
+    // That values are strange says that something else landed there, not what.
+    const isSeen = best.ranks.some((rank) => (best.moved[rank] ?? 0) < (best.stillOf[rank] ?? 0))
     const rivals = scored.filter(
       (one) =>
         one.hypothesis !== best.hypothesis && one.still === best.still && one.left <= best.left * 1.5 + 1e-12,
@@ -197,21 +228,26 @@ export class LseSite {
     return [
       {
         fault: best.hypothesis.fault,
-        confidence: explained,
+        confidence: isSeen ? explained : Math.min(explained, OF_STRANGE),
         explained,
         ranks: best.ranks,
         rows: Array.from({ length: c.rows }, (_, row) => row),
         heads: [],
         rivals: [...new Set(rivals.map(({ hypothesis }) => hypothesis.fault))],
-        summary: `the lse that the merge gets is not in its place; ${best.prediction.detail} it is`,
+        summary: isSeen
+          ? `the lse that the merge gets is not in its place; ${best.prediction.detail} it is`
+          : 'the lse that the merge gets is none that the kernel gave, as where heads that only pad are read as real ones',
         evidence: {
           numbers: [
             {
               name: 'distance of lse from what is right',
-              value: Math.sqrt(best.still / best.count),
+              value: Math.sqrt(best.still / Math.max(1, best.count)),
               expected: 0,
             },
-            { name: 'distance where the fault puts it', value: Math.sqrt(best.left / best.count) },
+            {
+              name: 'distance where the fault puts it',
+              value: Math.sqrt(best.left / Math.max(1, best.count)),
+            },
           ],
           picture: this.#picture(),
         },
@@ -219,11 +255,17 @@ export class LseSite {
     ]
   }
 
+  /** Every place where no value of the kernel lands holds another one than is right, as where heads that only pad land. */
+  #isStrange({ strange, kept, hypothesis }: Placed, rank: number): boolean {
+    if (hypothesis.fault !== 'lse-head-misaligned') return false
+    return (strange[rank] ?? 0) >= this.#case.heads && (kept[rank] ?? 0) === 0
+  }
+
   #otherBase(assumed: (rank: number) => LseBase | undefined): Claim[] {
     const distances = (rank: number): Distances => this.#fromAssumed(rank, assumed(rank))
     const ranks = this.#case.ranks.map(({ rank }) => rank).filter((rank) => isOther(distances(rank)))
     const base = ranks[0] === undefined ? undefined : assumed(ranks[0])
-    if (base === undefined) return []
+    if (base === undefined) return this.#severalBases()
     const sum = ranks.reduce((total, rank) => added(total, distances(rank)), NO_DISTANCE)
     const { explained, alpha } = judge(sum)
     const other = otherBase(base)
@@ -257,6 +299,36 @@ export class LseSite {
     ]
   }
 
+  /** Merges that take the lse for different bases cannot all be right, whatever the lse of this step shows of it. */
+  #severalBases(): Claim[] {
+    const said = this.#case.ranks.filter(({ lseBase }) => lseBase !== undefined)
+    const [first, ...others] = LSE_BASES.map((base) => ({
+      base,
+      ranks: said.filter(({ lseBase }) => lseBase === base).map(({ rank }) => rank),
+    })).sort((a, b) => a.ranks.length - b.ranks.length)
+    const rest = others[0]
+    if (first === undefined || rest === undefined || first.ranks.length === 0) return []
+    // Of two halves nothing says which one is wrong.
+    const ranks = first.ranks.length < rest.ranks.length ? first.ranks : said.map(({ rank }) => rank)
+    return [
+      {
+        fault: 'lse-base-mismatch',
+        confidence: 1,
+        explained: 1,
+        ranks,
+        rows: [],
+        heads: [],
+        rivals: [],
+        summary:
+          `the merges of ranks take the lse for different bases: ${first.base} on rank ${first.ranks.join(', ')}, ` +
+          `${rest.base} on rank ${rest.ranks.join(', ')}; the values of this step do not show it`,
+        evidence: {
+          numbers: [{ name: 'bases that merges assume', value: 2, expected: 1 }],
+        },
+      },
+    ]
+  }
+
   #picture(): NonNullable<Claim['evidence']['picture']> {
     const finite = (value: number): number | null => (Number.isFinite(value) ? value : null)
     return {
@@ -275,8 +347,17 @@ export class LseSite {
 export const inBase = (natural: Float64Array, base: LseBase): Float64Array =>
   base === 'e' ? natural : natural.map((value) => value * Math.LOG2E)
 
-const gap = (a: number | undefined, b: number): number =>
-  a !== undefined && Number.isFinite(a) ? Math.min((a - b) ** 2, FAR) : FAR
+/** Squared; of values one of which is no number, none where both are the same. */
+const gap = (a: number | undefined, b: number): number => {
+  if (a !== undefined && Number.isFinite(a) && Number.isFinite(b)) return Math.min((a - b) ** 2, FAR)
+  return Object.is(a, b) ? 0 : FAR
+}
+
+const addPlaced = ({ moved, still, values }: Placed, rank: number, there: number, here: number): void => {
+  moved[rank] = (moved[rank] ?? 0) + there
+  still[rank] = (still[rank] ?? 0) + here
+  values[rank] = (values[rank] ?? 0) + 1
+}
 
 /** Share of the distance that the other base may leave. */
 const LEFT_BY_BASE = 0.02

@@ -19,6 +19,8 @@ export interface Partial {
 /** Relative error of merged values above which something is wrong even where nothing explains it. */
 const UNEXPLAINED = 0.1
 const PICTURED_RANKS = 16
+/** Rounding of merged and of the partials that it is from, in units of the largest that rounding merged makes. */
+const EXACT = 1.5
 /** Least relative squared error of a head that can be another one. */
 const MOVED_ERROR = 2e-4
 
@@ -206,6 +208,7 @@ export class MergeSite {
       [...values.subarray(0, PICTURED_RANKS)].map((value) => value / Math.max(1, noted))
     return {
       fault: hypothesis.fault,
+      isExact: sum.predicted < heads * (EXACT * roundingOf(c, 'merged')) ** 2,
       confidence: Math.min(1, verdict.explained + 0.5),
       explained: verdict.explained,
       ranks,

@@ -1,4 +1,4 @@
-import { LSE_BASES } from '../../lse/base.ts'
+import { EMPTY_LSE, LSE_BASES } from '../../lse/base.ts'
 import { type Case, pagingOf, type RankTables } from '../case.ts'
 import type { Claim } from '../claim.ts'
 import type { Distances } from '../contest.ts'
@@ -21,7 +21,21 @@ const WRONG = 0.1
 const NEAR = 1.25
 const NEAR_KEYS = 256
 
+/** Most that arithmetic makes of an lse in fp32: it is not rounded as out is, and shows keys that out hides. */
+const LSE_ARITHMETIC = 3e-4
+
 type Prediction = { readonly detail: string }
+
+/** Distances of out and lse together, and of lse alone. */
+interface Scores {
+  readonly all: Entry<Prediction>
+  readonly lse: Entry<Prediction>
+}
+
+const scores = (hypothesis: Hypothesis, prediction: Prediction, places: number): Scores => ({
+  all: entry(hypothesis, prediction, places),
+  lse: entry(hypothesis, prediction, places),
+})
 
 export interface PartialResult {
   readonly claims: readonly Claim[]
@@ -40,8 +54,8 @@ export interface PartialResult {
 /** Compares the partials of kernels with those of the reference, and with what each hypothesis says of their keys. */
 export class PartialSite {
   readonly #case: Case
-  readonly #counts: readonly { readonly entry: Entry<Prediction>; readonly prediction: KeysPrediction }[]
-  readonly #others: readonly { readonly entry: Entry<Prediction>; readonly prediction: PartialPrediction }[]
+  readonly #counts: readonly { readonly scores: Scores; readonly prediction: KeysPrediction }[]
+  readonly #others: readonly { readonly scores: Scores; readonly prediction: PartialPrediction }[]
   readonly #rows = new Set<number>()
   readonly #worstOf: Float64Array
   /** Mean squared relative error of each rank's heads, [c * H], and how often it was added. */
@@ -49,18 +63,20 @@ export class PartialSite {
   readonly #added: Float64Array
   #compared = 0
   #worst: { error: number; rank: number; row: number } | undefined
+  /** Of the lse of kernels alone, natural. */
+  #worstLse: { error: number; rank: number; row: number } | undefined
 
   constructor(c: Case, hypotheses: readonly Hypothesis[]) {
     this.#case = c
     this.#counts = hypotheses.flatMap((hypothesis) =>
       (hypothesis.keys?.(c) ?? []).map((prediction) => ({
-        entry: entry<Prediction>(hypothesis, prediction, c.dcp),
+        scores: scores(hypothesis, prediction, c.dcp),
         prediction,
       })),
     )
     this.#others = hypotheses.flatMap((hypothesis) =>
       (hypothesis.partials?.(c) ?? []).map((prediction) => ({
-        entry: entry<Prediction>(hypothesis, prediction, c.dcp),
+        scores: scores(hypothesis, prediction, c.dcp),
         prediction,
       })),
     )
@@ -84,30 +100,48 @@ export class PartialSite {
       if (!sparse) await this.#addEmpty(context, seen, right, wanted)
       return right
     }
-    const own = inNatural(seen, right)
-    const base = right
-    const error = Math.sqrt(errorOf(this.#case, own, base))
-    this.#note(rank, row, own, base, error)
-    if (error > SUSPICIOUS && near.length < wanted.length)
+    const told = this.#silenced(rank, row, seen, right)
+    const own = inNatural(told, right)
+    const error = Math.sqrt(errorOf(this.#case, own, right))
+    this.#note(rank, row, own, right, error)
+    const isSuspicious = Math.max(error, lseErrorOf(own, right)) > SUSPICIOUS
+    if (isSuspicious && near.length < wanted.length)
       for (const [count, partial] of await context.prefixes(wanted.map((one) => one.count)))
         prefixes.set(count, partial)
-    const distances = (predicted: PartialRow): Distances =>
-      distancesOf(this.#case, inNatural(seen, base, predicted), base, predicted)
-    for (const { entry: one, count } of wanted) {
-      const predicted = prefixes.get(count)
-      addTo(one, rank.rank, distances(predicted ?? base))
-    }
-    for (const { entry: one, prediction } of this.#others) {
-      const predicted = error > SUSPICIOUS ? await prediction.partial({ ...context, seen: own }) : undefined
-      addTo(one, rank.rank, distances(predicted ?? base))
+    for (const { scores: one, count } of wanted)
+      this.#score(one, rank.rank, told, right, prefixes.get(count) ?? right)
+    for (const { scores: one, prediction } of this.#others) {
+      const predicted = isSuspicious ? await prediction.partial({ ...context, seen: own }) : undefined
+      this.#score(one, rank.rank, told, right, predicted ?? right)
     }
     return right
   }
 
-  #countsOf({ rank, row, rightCount }: PartialContext): { entry: Entry<Prediction>; count: number }[] {
+  /** What a kernel without keys leaves means nothing: where it is silenced and wrong, it is the silence that counts. */
+  #silenced(rank: RankTables, row: number, seen: SeenPartial, right: PartialRow): SeenPartial {
+    const c = this.#case
+    const lse = rank.lse?.subarray(row * c.heads, (row + 1) * c.heads)
+    if (lse === undefined || !lse.every((value) => value === EMPTY_LSE)) return seen
+    if (errorOf(c, inNatural(seen, right), right) <= WRONG ** 2) return seen
+    return { out: seen.out && new Float64Array(seen.out.length), lse }
+  }
+
+  #score(
+    { all, lse }: Scores,
+    rank: number,
+    seen: SeenPartial,
+    right: PartialRow,
+    predicted: PartialRow,
+  ): void {
+    const own = inNatural(seen, right, predicted)
+    addTo(all, rank, distancesOf(this.#case, own, right, predicted))
+    if (own.lse !== undefined) addTo(lse, rank, lseDistancesOf(own.lse, right, predicted))
+  }
+
+  #countsOf({ rank, row, rightCount }: PartialContext): { scores: Scores; count: number }[] {
     if (rank.topk !== undefined) return []
-    return this.#counts.map(({ entry: one, prediction }) => ({
-      entry: one,
+    return this.#counts.map(({ scores: one, prediction }) => ({
+      scores: one,
       count: prediction.count(rank, row) ?? rightCount,
     }))
   }
@@ -117,17 +151,17 @@ export class PartialSite {
     context: PartialContext,
     seen: SeenPartial,
     right: PartialRow,
-    wanted: readonly { entry: Entry<Prediction>; count: number }[],
+    wanted: readonly { scores: Scores; count: number }[],
   ): Promise<void> {
     const some = wanted.filter(({ count }) => count > 0)
     if (some.length === 0) return
     const prefixes = await context.prefixes(some.map(({ count }) => count))
-    for (const { entry: one, count } of some) {
+    for (const { scores: one, count } of some) {
       const predicted = prefixes.get(count)
       if (predicted === undefined) continue
       const distances = distancesOf(this.#case, inNatural(seen, right, predicted), right, predicted)
       if (Math.min(distances.right, distances.predicted) < distances.between / 2) {
-        addTo(one, context.rank.rank, distances)
+        addTo(one.all, context.rank.rank, distances)
         this.#rows.add(context.row)
       }
     }
@@ -140,6 +174,8 @@ export class PartialSite {
     this.#worstOf[rank.rank] = Math.max(this.#worstOf[rank.rank] ?? 0, error)
     if (this.#worst === undefined || !(error <= this.#worst.error))
       this.#worst = { error, rank: rank.rank, row }
+    const ofLse = rank.lseKernel === undefined ? 0 : lseErrorOf(seen, base)
+    if (!(ofLse <= (this.#worstLse?.error ?? 0))) this.#worstLse = { error: ofLse, rank: rank.rank, row }
     this.#added[rank.rank] = (this.#added[rank.rank] ?? 0) + 1
     for (let head = 0; head < c.heads; head++) {
       const at = rank.rank * c.heads + head
@@ -160,28 +196,43 @@ export class PartialSite {
       wrongRanks: [...new Set([...claims.flatMap(({ ranks }) => ranks), ...wrong])],
       compared: this.#compared,
       worst: worst?.error ?? 0,
-      unexplained:
-        claims.length === 0 && worst !== undefined && !(worst.error <= WRONG)
-          ? `the partial of rank ${worst.rank}, row ${worst.row} differs from the fp64 reference by ${percent(worst.error)}, ` +
-            'and no known fault explains it'
-          : undefined,
+      unexplained: claims.length === 0 ? this.#unexplained() : undefined,
     }
+  }
+
+  #unexplained(): string | undefined {
+    const [worst, lse] = [this.#worst, this.#worstLse]
+    if (worst !== undefined && !(worst.error <= WRONG))
+      return (
+        `the partial of rank ${worst.rank}, row ${worst.row} differs from the fp64 reference by ${percent(worst.error)}, ` +
+        'and no known fault explains it'
+      )
+    return lse === undefined || lse.error <= WRONG
+      ? undefined
+      : `the lse_kernel of rank ${lse.rank}, row ${lse.row} differs from that of the fp64 reference by ` +
+          `${lse.error.toPrecision(2)} (natural logarithm), and no known fault explains it`
   }
 
   #claims(): Claim[] {
     const c = this.#case
-    const best = winner(
-      [...this.#counts, ...this.#others].map((one) => one.entry),
+    const all = [...this.#counts, ...this.#others].map((one) => one.scores)
+    const ofAll = winner(
+      all.map((one) => one.all),
       c.dcp,
-      {
-        width: c.width,
-        rounding: roundingOf(c, 'out_kernel', 'out'),
-      },
+      { width: c.width, rounding: roundingOf(c, 'out_kernel', 'out') },
     )
+    const best =
+      ofAll ??
+      winner(
+        all.map((one) => one.lse),
+        c.dcp,
+        { width: 1, rounding: LSE_ARITHMETIC },
+      )
     if (best === undefined) return []
     const { hypothesis, prediction, places, verdict, sum, rivals } = best
+    const [width, what] = ofAll === undefined ? [1, 'lse of partials'] : [c.width, 'partials']
     const values = Math.max(1, sum.values)
-    const rms = (squared: number): number => Math.sqrt((squared * c.width) / values)
+    const rms = (squared: number): number => Math.sqrt((squared * width) / values)
     return [
       {
         fault: hypothesis.fault,
@@ -192,11 +243,11 @@ export class PartialSite {
         heads: this.#wrongHeads(places),
         rivals,
         summary:
-          `partials differ from the fp64 reference by ${percent(rms(sum.right))}; ${prediction.detail} they are ` +
+          `${what} differ from the fp64 reference by ${percent(rms(sum.right))}; ${prediction.detail} they are ` +
           `reproduced within ${percent(rms(sum.predicted))}`,
         evidence: {
           numbers: [
-            { name: 'relative error of partials', value: rms(sum.right), expected: 0 },
+            { name: `relative error of ${what}`, value: rms(sum.right), expected: 0 },
             { name: 'relative error that the fault leaves', value: rms(sum.predicted) },
             {
               name: 'how far it is the fault and nothing else (0 right, 1 fault)',
@@ -299,6 +350,17 @@ const errorOf = (c: Case, seen: SeenPartial, right: PartialRow): number => {
   for (let head = 0; head < c.heads; head++) sum += headError(c, seen, right, head)
   return sum / Math.max(1, c.heads)
 }
+
+/** Root mean square distance of the lse of all heads; 0 where there is none. */
+const lseErrorOf = ({ lse }: SeenPartial, right: PartialRow): number =>
+  lse === undefined ? 0 : Math.sqrt(squared(lse, right.lse) / Math.max(1, lse.length))
+
+const lseDistancesOf = (seen: Float64Array, right: PartialRow, predicted: PartialRow): Distances => ({
+  right: squared(seen, right.lse),
+  predicted: squared(seen, predicted.lse),
+  between: squared(predicted.lse, right.lse),
+  values: seen.length,
+})
 
 /** Distances over all heads, out and lse together: both are shares of a weight. */
 const distancesOf = (c: Case, seen: SeenPartial, right: PartialRow, predicted: PartialRow): Distances => {

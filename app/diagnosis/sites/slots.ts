@@ -3,7 +3,7 @@ import type { Case } from '../case.ts'
 import type { Claim } from '../claim.ts'
 import { slotMapIgnoresDcp } from '../hypotheses/slot-map-ignores-dcp.ts'
 import type { Hypothesis } from '../hypothesis.ts'
-import { newToken, rightSlot } from '../right.ts'
+import { comparedSlots, newToken, rightSlot } from '../right.ts'
 import { type Fallback, tableClaims, type WrongCell } from './tables.ts'
 
 /** Where new tokens were written, against their place. */
@@ -11,9 +11,11 @@ export const slotClaims = (c: Case, hypotheses: readonly Hypothesis[]): Claim[] 
   // The lengths of one rank alone may be what is wrong.
   if (c.ranks.some(({ global }) => global === undefined)) return []
   return tableClaims(c, hypotheses, {
-    name: 'slots of new tokens',
+    name: c.ranks.some(({ table }) => table !== undefined)
+      ? 'slots of new tokens'
+      : 'slots of new tokens within their pages',
     unit: 'slot',
-    observed: ({ slots }) => slots,
+    observed: (rank) => comparedSlots(c, rank),
     expected: (rank, row) => rightSlot(c, rank, row),
     rowsOf: (row) => [row],
     label: (row) => `row ${row}`,
