@@ -211,6 +211,7 @@ const globalLengths = (
   owners: Owners,
 ): Float64Array | undefined => {
   const told = distinctRows(ranks.map(({ global }) => global))
+  if (told.length === 0) return summedLengths(shape, ranks)
   const most = Math.max(0, ...told.map(({ count }) => count))
   const [common] = told
     .filter(({ count }) => count === most)
@@ -238,6 +239,16 @@ const globalLengths = (
     slotErrors(shape, ranks, owners, sums) === 0 &&
     slotErrors(shape, ranks, owners, common) > 0
   return told.length > 1 || slotsSay ? sums : common
+}
+
+/** Global lengths that are not dumped, from the local ones of all ranks, where these are parts of them by the rule. */
+const summedLengths = (shape: CaseShape, ranks: readonly RankTables[]): Float64Array | undefined => {
+  const [first] = ranks
+  if (first?.local === undefined || ranks.length < shape.dcp) return undefined
+  const sums = first.local.map((_, request) =>
+    ranks.reduce((sum, { local }) => sum + (local?.[request] ?? Number.NaN), 0),
+  )
+  return lengthErrors(shape, ranks, sums) === 0 && sums.every(Number.isFinite) ? sums : undefined
 }
 
 /** Local lengths that global ones do not lead to. */

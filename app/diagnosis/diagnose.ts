@@ -234,7 +234,7 @@ const compareRows = async (
   // Where the dump does not say what the merge took the lse for, both bases are tried.
   const bases = c.ranks.every(({ lseBase }) => lseBase !== undefined) ? LSE_BASES.slice(0, 1) : LSE_BASES
   const merges = bases.map((base) => ({ base, site: new MergeSite(c, hypotheses, base) }))
-  const lse = new LseSite(c, hypotheses)
+  const lses = bases.map((base) => new LseSite(c, hypotheses, base))
   const precision = new LowPrecisionSite(c)
   const partials = new PartialSite(c, hypotheses)
   const reference = options.reference === undefined ? undefined : new PartialReference(c, options.reference)
@@ -253,7 +253,7 @@ const compareRows = async (
       const found = await partials.add(context, seenPartial(c, row, rank))
       if (found === undefined) continue
       right[rank.rank] = found
-      lse.add(rank, number, found)
+      for (const lse of lses) lse.add(rank, number, found)
     }
     const merging = Array.from({ length: c.dcp }, (_, rank) => mergedPartial(c, row, rank, right[rank]))
     if (row.out.some((out) => out === undefined) || c.ranks.some((rank) => rank.lse === undefined))
@@ -275,6 +275,8 @@ const compareRows = async (
     !lseStoodIn && other !== undefined && other.total > fitting.total * CLEARLY && fitting.claims.length === 0
       ? fitting.base
       : undefined
+  const lse = lses.find(({ place }) => place === 'misplaced') ?? lses[0]
+  if (lse === undefined) throw new RangeError('there is no base')
   const ofPartials = partials.result()
   const wrongKernels = ofPartials.claims.flatMap(({ ranks }) => ranks)
   // Partials that are right say nothing of a merge that got others.

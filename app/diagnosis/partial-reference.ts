@@ -17,6 +17,8 @@ export interface PartialContext {
   readonly request: number
   /** Keys that the row is to attend to; of sparse attention how many it chose of this rank. */
   readonly rightCount: number
+  /** Attention to chosen keys, not to all. */
+  readonly isSparse: boolean
   /** Keys that the rank was told that it has, where that is dumped. */
   readonly told: number | undefined
   /** As dumped, out [H * W], lse [H] natural; absent until it is known. */
@@ -63,9 +65,9 @@ export class PartialReference {
     const c = this.#case
     const request = c.requestOf[row] ?? -1
     if (q === undefined || c.scale === undefined || request < 0) return undefined
-    const chosen = rank.topk === undefined ? undefined : this.#chosenSlots(rank, row)
-    const dense = rank.topkLocal === undefined && rank.topkSlots === undefined
-    const rightCount = rank.topk === undefined && dense ? keysOf(c, rank.rank, row) : chosen?.length
+    const isSparse = (rank.topk ?? rank.topkLocal ?? rank.topkSlots) !== undefined
+    const chosen = isSparse ? this.#chosenSlots(rank, row) : undefined
+    const rightCount = isSparse ? chosen?.length : keysOf(c, rank.rank, row)
     if (rightCount === undefined) return undefined
     const over = async (
       keys: Promise<Keys | undefined>,
@@ -82,6 +84,7 @@ export class PartialReference {
       row,
       request,
       rightCount,
+      isSparse,
       told: rank.local?.[request],
       seen: { out: undefined, lse: undefined },
       right: () => over(rightKeys()),
@@ -152,14 +155,20 @@ export class PartialReference {
     return found
   }
 
-  /** Slots of the keys that a row chose, of those that the rank holds; undefined where its table does not say them. */
+  /**
+   * Slots of the keys that a row chose, of those that the rank holds; undefined where its table does not say them. Where the
+   * choice itself is not dumped it is what the kernel was told.
+   */
   #chosenSlots(rank: RankTables, row: number): number[] | undefined {
     const c = this.#case
-    const { topk } = rank
-    if (topk === undefined) return undefined
+    const { topk, topkLocal, topkSlots } = rank
+    const table = topk ?? topkSlots ?? topkLocal
+    if (table === undefined) return undefined
+    const ids = table.values.subarray(row * table.columns, (row + 1) * table.columns)
+    if (table === topkSlots) return [...ids].filter((slot) => slot >= 0)
     const slots: number[] = []
-    for (let k = 0; k < topk.columns; k++) {
-      const local = rightLocalId(c, rank.rank, topk.values[row * topk.columns + k] ?? -1)
+    for (const id of ids) {
+      const local = table === topk ? rightLocalId(c, rank.rank, id) : id
       if (local < 0) continue
       const slot = slotOfLocal(c, rank, c.requestOf[row] ?? -1, local)
       if (slot === undefined) return undefined

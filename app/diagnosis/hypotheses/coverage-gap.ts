@@ -2,14 +2,14 @@ import type { Case } from '../case.ts'
 import type { Hypothesis, TablePrediction } from '../hypothesis.ts'
 import { needs } from '../needs.ts'
 import { rightLength } from '../right.ts'
-import { constantShift, isUniform, levelled } from './constant-shift.ts'
+import { constantShift, isUniform } from './constant-shift.ts'
 
 /** Weight where each rank has a number of its own, which fits nearly anything. */
 const ONE_A_RANK = 0.4
 
 /** Lengths that are shorter by the same number of tokens in all requests of a rank. */
 const lengths = (c: Case): TablePrediction[] => {
-  const shift = levelled(c, constantShift(c))
+  const shift = constantShift(c)
   if (shift.size === 0 || [...shift.values()].some((by) => by > 0)) return []
   return [
     {

@@ -235,7 +235,7 @@ const blameOf = (c: Case, bad: readonly Bad[], looked: Looked): Blame => {
   if (isSparse(c)) return blameOfChoice(c, bad, looked)
   const { contents, mayHaveOtherKeys } = looked
   if (!mayHaveOtherKeys || contents.has('garbage')) return { fault: 'empty-row-not-neutralised', rivals: [] }
-  // A rank writes the keys that it has: zeros are of pages in which it has none.
+  // A rank writes the keys that it has: rows of zeros are of pages in which it has none.
   if (isOfZeros(contents)) return { fault: 'page-table-not-local', rivals: [] }
   // Counts of pages would give all rows of a rank keys that are not its own.
   const isOnAll = !looked.neutral.some(
@@ -253,9 +253,9 @@ const blameOf = (c: Case, bad: readonly Bad[], looked: Looked): Blame => {
   }
 }
 
-/** Nothing but attention to keys of zeros, of several somewhere. */
+/** Attention to several keys of zeros somewhere, and nowhere what no attention gives. */
 const isOfZeros = (contents: ReadonlySet<EmptyContent>): boolean =>
-  contents.has('zeros') && !contents.has('keys') && !contents.has('garbage')
+  contents.has('zeros') && !contents.has('garbage')
 
 const seesSome = (c: Case, row: number): boolean => {
   const length = c.lengths?.[c.requestOf[row] ?? -1]

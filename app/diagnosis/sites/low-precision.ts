@@ -8,7 +8,10 @@ import { inBase } from './lse.ts'
 import type { Partial } from './merge.ts'
 
 /** Values of an lse that all being numbers of bf16 is no accident. */
-const LEAST_VALUES = 16
+const LEAST_VALUES = 6
+/** Values that differ, of any number of them: bf16 itself has few of the magnitude of an lse. */
+const LEAST_VARIED = 4
+const ENOUGH_VARIED = 16
 /** The base in which an lse is nearer to what is right. */
 const nearerBase = (seen: Float64Array, natural: Float64Array): LseBase => {
   const off = (base: LseBase): number =>
@@ -38,9 +41,9 @@ export const lowPrecisionRanks = (c: Case): number[] =>
     })
     .map(({ rank }) => rank)
 
-/** Values that are mostly the same are such as nobody wrote; bf16 itself has few of the magnitude of an lse. */
+/** Values that are mostly the same are such as nobody wrote. */
 const isVaried = (values: readonly number[]): boolean =>
-  new Set(values).size >= Math.min(values.length / 4, LEAST_VALUES)
+  new Set(values).size >= Math.min(ENOUGH_VARIED, Math.max(LEAST_VARIED, values.length / 4))
 
 const scratch = new Float32Array(1)
 const bits = new Uint32Array(scratch.buffer)

@@ -38,6 +38,7 @@ interface Placed {
  */
 export class LseSite {
   readonly #case: Case
+  readonly #base: LseBase
   readonly #placed: readonly Placed[]
   /** Rows of each rank that hold no lse at all. */
   readonly #neutral = new Map<number, Map<number, boolean>>()
@@ -48,8 +49,10 @@ export class LseSite {
   readonly #values: Float64Array
   readonly #samples: { rank: number; row: number; head: number; seen: number; right: number }[] = []
 
-  constructor(c: Case, hypotheses: readonly Hypothesis[]) {
+  /** `base` stands in for what the dump does not say of the base. */
+  constructor(c: Case, hypotheses: readonly Hypothesis[], base: LseBase = 'e') {
     this.#case = c
+    this.#base = base
     this.#placed = hypotheses.flatMap((hypothesis) =>
       (hypothesis.lse?.(c) ?? []).map((prediction) => ({
         hypothesis,
@@ -106,9 +109,8 @@ export class LseSite {
     const { lse, lseKernel } = rank
     const own = (lseKernel ?? lse)?.subarray(row * c.heads, (row + 1) * c.heads)
     if (own === undefined) return
-    const rightLse = inBase(right.lse, rank.lseBase ?? 'e')
-    if (lseKernel === undefined && lse !== undefined && rank.lseBase !== undefined)
-      this.#place(rank, row, lse, rightLse)
+    const rightLse = inBase(right.lse, rank.lseBase ?? this.#base)
+    if (lseKernel === undefined && lse !== undefined) this.#place(rank, row, lse, rightLse)
     this.#bases[rank.rank] = added(
       this.#bases[rank.rank] ?? NO_DISTANCE,
       basesOf(own, right.lse, inBase(right.lse, '2')),
@@ -210,12 +212,13 @@ export class LseSite {
           stillOf: one.still,
           ranks,
           still: Math.max(sum(one.still), sum(this.#still) / 2),
+          landed: sum(one.still),
           left: sum(one.moved),
           count: sum(one.values),
         }
       })
       .filter(({ ranks }) => ranks.length > 0)
-      .sort((a, b) => b.still - b.left - (a.still - a.left))
+      .sort((a, b) => b.still - b.left - (a.still - a.left) || b.landed - a.landed)
     const [best] = scored
     if (best === undefined) return []
     const explained = 1 - best.left / best.still
@@ -223,7 +226,10 @@ export class LseSite {
     const isSeen = best.ranks.some((rank) => (best.moved[rank] ?? 0) < (best.stillOf[rank] ?? 0))
     const rivals = scored.filter(
       (one) =>
-        one.hypothesis !== best.hypothesis && one.still === best.still && one.left <= best.left * 1.5 + 1e-12,
+        one.hypothesis !== best.hypothesis &&
+        one.still === best.still &&
+        one.landed * 2 > best.landed &&
+        one.left <= best.left * 1.5 + 1e-12,
     )
     return [
       {

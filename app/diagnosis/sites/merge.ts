@@ -20,7 +20,7 @@ export interface Partial {
 const UNEXPLAINED = 0.1
 const PICTURED_RANKS = 16
 /** Rounding of merged and of the partials that it is from, in units of the largest that rounding merged makes. */
-const EXACT = 1.5
+const EXACT = 3
 /** Least relative squared error of a head that can be another one. */
 const MOVED_ERROR = 2e-4
 

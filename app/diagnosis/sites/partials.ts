@@ -1,4 +1,5 @@
-import { EMPTY_LSE, LSE_BASES } from '../../lse/base.ts'
+import type { FaultName } from '../../faults/names.ts'
+import { cleanLse, EMPTY_LSE, LSE_BASES } from '../../lse/base.ts'
 import { type Case, pagingOf, type RankTables } from '../case.ts'
 import type { Claim } from '../claim.ts'
 import type { Distances } from '../contest.ts'
@@ -61,6 +62,8 @@ export class PartialSite {
   /** Mean squared relative error of each rank's heads, [c * H], and how often it was added. */
   readonly #errors: Float64Array
   readonly #added: Float64Array
+  /** Of these, those with an lse that says that there are keys. */
+  readonly #spoken: Float64Array
   #compared = 0
   #worst: { error: number; rank: number; row: number } | undefined
   /** Of the lse of kernels alone, natural. */
@@ -83,13 +86,14 @@ export class PartialSite {
     this.#worstOf = new Float64Array(c.dcp)
     this.#errors = new Float64Array(c.dcp * c.heads)
     this.#added = new Float64Array(c.dcp)
+    this.#spoken = new Float64Array(c.dcp)
   }
 
   /** Adds a partial that has keys; returns what it should be, undefined where the dump does not say it. */
   async add(context: PartialContext, seen: SeenPartial): Promise<PartialRow | undefined> {
     const { rank, row, rightCount } = context
     const wanted = this.#countsOf(context)
-    const sparse = rank.topk !== undefined
+    const sparse = context.isSparse
     const near = wanted.map(({ count }) => count).filter((count) => count <= NEAR * rightCount + NEAR_KEYS)
     const prefixes = sparse
       ? new Map<number, PartialRow>()
@@ -103,6 +107,8 @@ export class PartialSite {
     const told = this.#silenced(rank, row, seen, right)
     const own = inNatural(told, right)
     const error = Math.sqrt(errorOf(this.#case, own, right))
+    if (own.lse?.every((value) => cleanLse(value) === EMPTY_LSE) !== true)
+      this.#spoken[rank.rank] = (this.#spoken[rank.rank] ?? 0) + 1
     this.#note(rank, row, own, right, error)
     const isSuspicious = Math.max(error, lseErrorOf(own, right)) > SUSPICIOUS
     if (isSuspicious && near.length < wanted.length)
@@ -138,8 +144,8 @@ export class PartialSite {
     if (own.lse !== undefined) addTo(lse, rank, lseDistancesOf(own.lse, right, predicted))
   }
 
-  #countsOf({ rank, row, rightCount }: PartialContext): { scores: Scores; count: number }[] {
-    if (rank.topk !== undefined) return []
+  #countsOf({ rank, row, rightCount, isSparse }: PartialContext): { scores: Scores; count: number }[] {
+    if (isSparse) return []
     return this.#counts.map(({ scores: one, prediction }) => ({
       scores: one,
       count: prediction.count(rank, row) ?? rightCount,
@@ -228,7 +234,9 @@ export class PartialSite {
         c.dcp,
         { width: 1, rounding: LSE_ARITHMETIC },
       )
-    if (best === undefined) return []
+    // Cache rows of another layout leave some rows with numbers; a rank that says nothing at all is a matter of rows without keys.
+    const isSilent = best?.places.every((rank) => (this.#spoken[rank] ?? 0) === 0) === true
+    if (best === undefined || (isSilent && best.hypothesis.fault === 'kv-layout-mismatch')) return []
     const { hypothesis, prediction, places, verdict, sum, rivals } = best
     const [width, what] = ofAll === undefined ? [1, 'lse of partials'] : [c.width, 'partials']
     const values = Math.max(1, sum.values)
@@ -241,7 +249,7 @@ export class PartialSite {
         ranks: places,
         rows: [...this.#rows],
         heads: this.#wrongHeads(places),
-        rivals,
+        rivals: [...rivals, ...this.#ofLengths(hypothesis, places)],
         summary:
           `${what} differ from the fp64 reference by ${percent(rms(sum.right))}; ${prediction.detail} they are ` +
           `reproduced within ${percent(rms(sum.predicted))}`,
@@ -259,6 +267,12 @@ export class PartialSite {
         },
       },
     ]
+  }
+
+  /** A kernel that nobody knows to have been told the right lengths may have been told global ones. */
+  #ofLengths({ fault }: Hypothesis, places: readonly number[]): FaultName[] {
+    const isTold = places.every((rank) => this.#case.byRank.get(rank)?.local !== undefined)
+    return fault === 'page-table-not-local' && !isTold ? ['length-views-swapped'] : []
   }
 
   #wrongHeads(ranks: readonly number[]): number[] {
