@@ -248,7 +248,7 @@ const summedLengths = (shape: CaseShape, ranks: readonly RankTables[]): Float64A
   const sums = first.local.map((_, request) =>
     ranks.reduce((sum, { local }) => sum + (local?.[request] ?? Number.NaN), 0),
   )
-  return lengthErrors(shape, ranks, sums) === 0 && sums.every(Number.isFinite) ? sums : undefined
+  return sums.every(Number.isFinite) && lengthErrors(shape, ranks, sums) === 0 ? sums : undefined
 }
 
 /** Local lengths that global ones do not lead to. */

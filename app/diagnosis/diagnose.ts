@@ -1,9 +1,10 @@
 import { type DumpGroup, type DumpProblem, type DumpSet, problemSentence } from '../dump/dumps.ts'
 import type { FaultName } from '../faults/names.ts'
 import { LSE_BASES } from '../lse/base.ts'
-import { type Case, loadCase, type RankTables } from './case.ts'
+import { type Case, isReal, loadCase, type RankTables } from './case.ts'
 import { chooseRows } from './choose-rows.ts'
 import type { Claim } from './claim.ts'
+import { type Exchanged, exchangedRanks, withRanks } from './exchanged.ts'
 import { findingsOf, type PlacedClaim } from './findings.ts'
 import type { Hypothesis } from './hypothesis.ts'
 import { missing, missingTensors } from './needs.ts'
@@ -22,7 +23,8 @@ import { pageClaims, pageFacts } from './sites/pages.ts'
 import { PartialSite, type SeenPartial } from './sites/partials.ts'
 import { slotClaims, unwrittenTokens } from './sites/slots.ts'
 import { topkClaims } from './sites/topk.ts'
-import { writtenClaims } from './sites/written.ts'
+import { mergedWithoutKeys } from './sites/without-keys.ts'
+import { writtenKeys } from './sites/written.ts'
 
 export interface DiagnoseOptions {
   /** Attention in fp64; without it nothing is compared with what the partials should be. */
@@ -67,6 +69,7 @@ export const diagnose = async (
       const seen = await diagnoseCase(group, options, done)
       claims.push(...seen.claims.map((claim) => ({ ...claim, step: group.step, layer: group.layer })))
       information.push(...seen.information)
+      issues.push(...seen.issues)
       checks += seen.checked
       for (const { fault, needs } of seen.notChecked) {
         const known = unchecked.get(fault) ?? { cases: 0, needs: new Set<string>() }
@@ -111,10 +114,14 @@ export const diagnose = async (
   }
 }
 
+/** Where tables are wrong, what was written follows from that. */
+const NOTHING_WRITTEN = { claims: [], unexplained: undefined }
+
 interface CaseResult {
   readonly claims: readonly Claim[]
   readonly information: readonly Information[]
   readonly notChecked: readonly NotChecked[]
+  readonly issues: readonly InputIssue[]
   /** Faults that could be checked on the ranks that are there. */
   readonly checked: number
 }
@@ -125,13 +132,15 @@ const diagnoseCase = async (
   progress: (share: number) => void,
 ): Promise<CaseResult> => {
   const aborted = options.aborted ?? (() => {})
-  const c = await loadCase(group, aborted)
+  const asSaid = await loadCase(group, aborted)
+  const exchanged = exchangedRanks(asSaid, HYPOTHESES)
+  const c = exchanged.length === 0 ? asSaid : await loadCase(withRanks(group, exchanged), aborted)
   const hypotheses = HYPOTHESES.filter(({ applies }) => (applies ?? ((one) => one.dcp > 1))(c))
   // A kernel that was told something wrong is not at fault for what it made of that.
   const told = [globalClaims, lengthClaims, pageClaims, topkClaims].flatMap((claims) => claims(c, hypotheses))
   const misled = new Set(told.flatMap(({ ranks }) => ranks))
   const tables = [...told, ...slotClaims(c, hypotheses)]
-  const written = tables.length > 0 ? [] : await writtenClaims(c, hypotheses, aborted)
+  const written = tables.length > 0 ? NOTHING_WRITTEN : await writtenKeys(c, hypotheses, aborted)
   const nonFinite = new NonFiniteSite(c)
   const numeric = await compareRows(c, hypotheses, misled, nonFinite, options, progress)
   const most = options.allRows === true ? Number.POSITIVE_INFINITY : EMPTY_ROWS
@@ -139,7 +148,7 @@ const diagnoseCase = async (
   const empty = await emptyRows(c, most, numeric.lsePlace, { excused, ...numeric }, aborted)
   const emptyMerged = await mergedEmpty(c, most, aborted)
   await nonFinite.scan(most, aborted)
-  const claims = [...tables, ...written, ...empty.claims, ...emptyMerged, ...numeric.claims]
+  const claims = [...tables, ...written.claims, ...empty.claims, ...emptyMerged, ...numeric.claims]
   const noNumber = nonFinite.unexplained(
     ({ rank, row, tensor }) =>
       (tensor !== 'merged' && numeric.wrongKernels.includes(rank)) ||
@@ -181,12 +190,21 @@ const diagnoseCase = async (
       : `block_table has no page (-1) in ${pages.none.length} ${pages.none.length === 1 ? 'cell' : 'cells'} where ranks have keys, the first is rank ${none.rank}, ` +
         `request ${none.request}, column ${none.column}, and no known fault explains it`
   const unwritten = tables.length > 0 ? [] : unwrittenTokens(c)
+  const noKeys = await mergedWithoutKeys(c, most, aborted)
   const noSlot =
     unwritten.length === 0
       ? undefined
       : `no rank writes the new token of row ${unwritten[0]}${unwritten.length === 1 ? '' : ` and ${unwritten.length - 1} others`}: ` +
         'slot_mapping is -1 on all of them, and no known fault explains it'
-  for (const text of [noPage, noSlot, noNumber, ...numeric.unexplained, empty.unexplained])
+  for (const text of [
+    noKeys,
+    noPage,
+    noSlot,
+    written.unexplained,
+    noNumber,
+    ...numeric.unexplained,
+    empty.unexplained,
+  ])
     if (text !== undefined) tell('unexplained', text)
   const notChecked = hypotheses.flatMap((hypothesis) => {
     const lacks = hypothesis.needs.map((need) => missing(c, need))
@@ -198,8 +216,11 @@ const diagnoseCase = async (
     claims,
     information,
     notChecked,
-    checked: hypotheses.filter((one) => one.needs.some((need) => missingTensors(c, need).length === 0))
-      .length,
+    // Of rows none of which has a token nothing can be wrong.
+    checked: hasTokens(c)
+      ? hypotheses.filter((one) => one.needs.some((need) => missingTensors(c, need).length === 0)).length
+      : 0,
+    issues: exchanged.map((one) => exchangedIssue(c, one)),
   }
 }
 
@@ -327,6 +348,22 @@ const mergedPartial = (
   const lse = ofRow(c, tables?.lse, row) ?? (right && inBase(right.lse, tables?.lseBase ?? 'e'))
   return vectors === undefined || lse === undefined ? undefined : { out: vectors, lse }
 }
+
+const hasTokens = (c: Case): boolean =>
+  c.lengths === undefined ||
+  c.rows === 0 ||
+  Array.from({ length: c.rows }, (_, row) => row).some((row) => isReal(c, row))
+
+const exchangedIssue = ({ step, layer }: Case, { file, says, is }: Exchanged): InputIssue =>
+  issueOf({
+    file,
+    step,
+    layer,
+    rule:
+      `says rank ${says} and has the lengths and slots of rank ${is}, as which it is taken: the recorder was given another rank, ` +
+      'or the engine counts its ranks in another order',
+    refused: false,
+  })
 
 const closeAll = async ({ ranks }: DumpGroup): Promise<void> => {
   for (const { reader } of ranks.values()) await reader.close()

@@ -31,6 +31,8 @@ export interface Winner<P> {
   /** That of the first place. */
   readonly prediction: P
   readonly places: readonly number[]
+  /** That of each place. */
+  readonly predictions: readonly P[]
   readonly verdict: Verdict
   readonly sum: Distances
   /** Faults whose best is told apart from it by nothing. */
@@ -111,6 +113,7 @@ const scoreOf = <P>(
     hypothesis,
     prediction: first.prediction,
     places: chosen.map(({ place }) => place),
+    predictions: chosen.map((one) => one.prediction),
     verdict: judge(sum),
     sum,
     left,

@@ -3,6 +3,7 @@ import { mergeWeights } from '../../lse/merge.ts'
 import { type Case, weighsOwn } from '../case.ts'
 import type { Claim } from '../claim.ts'
 import type { Distances } from '../contest.ts'
+import { fits } from '../exchanged.ts'
 import type { Hypothesis, MergeInput, MergePrediction } from '../hypothesis.ts'
 import { roundingOf } from '../rounding.ts'
 import { keptHead, keptHeads, type Row } from '../rows.ts'
@@ -23,6 +24,9 @@ const PICTURED_RANKS = 16
 const EXACT = 3
 /** Least relative squared error of a head that can be another one. */
 const MOVED_ERROR = 2e-4
+
+const EXCHANGED =
+  '; files that took the place of each other would look the same, since neither lengths nor slots tell these ranks apart'
 
 export interface MergeResult {
   readonly claims: readonly Claim[]
@@ -199,7 +203,8 @@ export class MergeSite {
     return best === undefined ? [] : [this.#claim(best)]
   }
 
-  #claim({ hypothesis, prediction, places, verdict, sum, rivals }: Winner<MergePrediction>): Claim {
+  #claim(best: Winner<MergePrediction>): Claim {
+    const { hypothesis, prediction, places, verdict, sum, rivals } = best
     const c = this.#case
     const heads = sum.values / c.width
     const ranks = prediction.rank === undefined ? places : [prediction.rank]
@@ -217,7 +222,7 @@ export class MergeSite {
       rivals,
       summary:
         `merged differs from what the partials give by ${percent(Math.sqrt(sum.right / heads))}; ${prediction.detail} it is ` +
-        `reproduced within ${percent(Math.sqrt(sum.predicted / heads))}`,
+        `reproduced within ${percent(Math.sqrt(sum.predicted / heads))}${this.#mayBeExchanged(best) ? EXCHANGED : ''}`,
       evidence: {
         numbers: [
           { name: 'relative error of merged', value: Math.sqrt(sum.right / heads), expected: 0 },
@@ -240,6 +245,18 @@ export class MergeSite {
         },
       },
     }
+  }
+
+  /** Heads of another rank whose lengths and slots are the same: its file looks no different in the place of this one. */
+  #mayBeExchanged({ places, predictions }: Winner<MergePrediction>): boolean {
+    const c = this.#case
+    const slice = c.heads / c.dcp
+    if (this.#kept === c.heads) return false
+    return places.every((keeper, i) => {
+      const tables = c.byRank.get(keeper)
+      const head = predictions[i]?.headFor?.(keeper * slice, keeper)
+      return tables !== undefined && head !== undefined && fits(c, tables, Math.floor(head / slice))
+    })
   }
 
   #headsOf(keepers: readonly number[]): number[] {

@@ -20,6 +20,9 @@ export const slotClaims = (c: Case, hypotheses: readonly Hypothesis[]): Claim[] 
     rowsOf: (row) => [row],
     label: (row) => `row ${row}`,
     predictions: (hypothesis) => hypothesis.slots?.(c) ?? [],
+    // A token that is not written where it belongs is written elsewhere, if others deal out tokens: one that is written nowhere
+    // fits as well as any of them.
+    speakFor: (cells) => cells.some(({ observed }) => observed >= 0),
     otherwise: (wrong) => foreign(c, wrong),
   })
 }

@@ -17,6 +17,10 @@ export interface TableSite {
   /** Heading of a cell in pictures: `request 3`. */
   readonly label: (index: number) => string
   readonly predictions: (hypothesis: Hypothesis) => readonly TablePrediction[]
+  /**
+   * Whether cells that are wrong, each as predicted, speak for a prediction that was chosen such that it fits. Default: they do.
+   */
+  readonly speakFor?: (cells: readonly WrongCell[]) => boolean
   /** Claims on what no hypothesis predicts cell by cell; gets the cells that are wrong. */
   readonly otherwise: (wrong: readonly WrongCell[]) => Fallback | undefined
 }
@@ -57,9 +61,13 @@ export const tableClaims = (c: Case, hypotheses: readonly Hypothesis[], site: Ta
         hypothesis,
         prediction,
         share: share(ranks, site, prediction),
+        cells: wrong.filter(({ rank, index, observed }) => prediction.at(rank, index) === observed),
       })),
     )
-    .filter((one) => one.share >= LEAST_SHARE)
+    .filter(
+      ({ prediction, share: own, cells }) =>
+        own >= LEAST_SHARE && (!isChosen(prediction) || site.speakFor?.(cells) !== false),
+    )
     .sort((a, b) => b.share - a.share || weightOf(b.prediction) - weightOf(a.prediction))
   const [best] = scored
   if (best === undefined) {
@@ -75,8 +83,19 @@ export const tableClaims = (c: Case, hypotheses: readonly Hypothesis[], site: Ta
       scored.findIndex((s) => s.hypothesis === one.hypothesis) === i,
   )
   const made = claim(site, wrong, best.hypothesis, best.prediction.detail, best.share, [], best.prediction)
-  return [{ ...made, rivals: equal.slice(1).map(({ hypothesis }) => hypothesis.fault) }]
+  // Of what was chosen such that it fits one cell says little.
+  const sure = isChosen(best.prediction) ? best.cells.length / (best.cells.length + 1) : 1
+  return [
+    {
+      ...made,
+      confidence: best.share * sure,
+      rivals: equal.slice(1).map(({ hypothesis }) => hypothesis.fault),
+    },
+  ]
 }
+
+/** Whether something of it was chosen such that it fits. */
+const isChosen = (prediction: TablePrediction): boolean => weightOf(prediction) < DEFAULT_WEIGHT
 
 const weightOf = ({ weight = DEFAULT_WEIGHT }: TablePrediction): number => weight
 

@@ -1,3 +1,4 @@
+import type { Ambiguity } from './ambiguity.ts'
 import type { Outcome, Trial } from './trial.ts'
 
 export interface Summary {
@@ -8,6 +9,8 @@ export interface Summary {
   readonly decidable: number
   readonly firstIsRight: number
   readonly ambiguousWithTheRightOne: number
+  /** Of these, by whether the predictions of the faults that are named differ somewhere in the tensors (ambiguity.ts). */
+  readonly ambiguity: Readonly<Record<Ambiguity, number>>
   readonly wrong: number
   readonly missed: number
   /** Share of the decidable cases whose first finding, or one that it is said to look like, is the right one. */
@@ -33,6 +36,7 @@ const BAD: readonly Outcome[] = ['wrong', 'missed', 'false alarm', 'wrong, undec
 export const summary = (trials: readonly Trial[]): Summary => {
   const count = (...outcomes: readonly Outcome[]): number =>
     trials.filter(({ outcome }) => outcomes.includes(outcome)).length
+  const ambiguous = (kind: Ambiguity): number => trials.filter(({ ambiguity }) => ambiguity === kind).length
   const decidable = count(...DECIDED)
   const decided = trials.filter(({ outcome }) => DECIDED.includes(outcome))
   return {
@@ -41,6 +45,7 @@ export const summary = (trials: readonly Trial[]): Summary => {
     decidable,
     firstIsRight: count('right'),
     ambiguousWithTheRightOne: count('ambiguous'),
+    ambiguity: { equal: ambiguous('equal'), open: ambiguous('open'), different: ambiguous('different') },
     wrong: count('wrong'),
     missed: count('missed'),
     accuracy: count('right', 'ambiguous') / decidable,
@@ -59,7 +64,7 @@ export const summary = (trials: readonly Trial[]): Summary => {
       ({ outcome }) => outcome,
     ),
     seeds: trials
-      .filter(({ outcome }) => BAD.includes(outcome))
+      .filter(({ outcome, ambiguity }) => BAD.includes(outcome) || ambiguity === 'different')
       .map(({ seed, fault, outcome }) => ({ seed, fault, outcome })),
   }
 }

@@ -9,6 +9,7 @@ import type { RunConfig } from '../../../app/run/config.ts'
 import { acceptedPerStep, contextLens } from '../../../app/run/engine-config.ts'
 import type { NativeAddon, NativeTensor } from '../../../main/engine/addon.ts'
 import { captureMetadata } from '../../../main/engine/captures.ts'
+import { type Ambiguity, ambiguityOf } from './ambiguity.ts'
 import { type Drawn, PADDED } from './draw.ts'
 import { type Captured, capturedRun, dumpsOf } from './engine-dumps.ts'
 
@@ -38,6 +39,8 @@ export interface Trial {
   readonly first: string
   readonly ambiguousWith: readonly string[]
   readonly verdict: Diagnosis['verdict']
+  /** Of an ambiguous outcome: whether the tensors really cannot decide. */
+  readonly ambiguity?: Ambiguity
 }
 
 export const trial = async (
@@ -76,6 +79,9 @@ export const trial = async (
     first: first?.fault ?? 'none',
     ambiguousWith: first?.ambiguousWith ?? [],
     verdict: diagnosis.verdict,
+    ...(outcome === 'ambiguous' && fault !== undefined && first !== undefined
+      ? { ambiguity: await ambiguityOf(set, first, fault) }
+      : {}),
     diagnosis,
   }
 }
