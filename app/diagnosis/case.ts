@@ -211,7 +211,7 @@ const globalLengths = (
   owners: Owners,
 ): Float64Array | undefined => {
   const told = distinctRows(ranks.map(({ global }) => global))
-  if (told.length === 0) return summedLengths(shape, ranks)
+  if (told.length === 0) return summedLengths(shape, ranks, owners)
   const most = Math.max(0, ...told.map(({ count }) => count))
   const [common] = told
     .filter(({ count }) => count === most)
@@ -241,14 +241,23 @@ const globalLengths = (
   return told.length > 1 || slotsSay ? sums : common
 }
 
-/** Global lengths that are not dumped, from the local ones of all ranks, where these are parts of them by the rule. */
-const summedLengths = (shape: CaseShape, ranks: readonly RankTables[]): Float64Array | undefined => {
+/**
+ * Global lengths that are not dumped, from the local ones of all ranks, where these are parts of them by the rule and new tokens
+ * were written as they say.
+ */
+const summedLengths = (
+  shape: CaseShape,
+  ranks: readonly RankTables[],
+  owners: Owners,
+): Float64Array | undefined => {
   const [first] = ranks
   if (first?.local === undefined || ranks.length < shape.dcp) return undefined
+  if (ranks.some(({ slots }) => slots === undefined)) return undefined
   const sums = first.local.map((_, request) =>
     ranks.reduce((sum, { local }) => sum + (local?.[request] ?? Number.NaN), 0),
   )
-  return sums.every(Number.isFinite) && lengthErrors(shape, ranks, sums) === 0 ? sums : undefined
+  if (!sums.every(Number.isFinite)) return undefined
+  return lengthErrors(shape, ranks, sums) + slotErrors(shape, ranks, owners, sums) === 0 ? sums : undefined
 }
 
 /** Local lengths that global ones do not lead to. */

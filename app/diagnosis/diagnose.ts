@@ -1,6 +1,6 @@
 import { type DumpGroup, type DumpProblem, type DumpSet, problemSentence } from '../dump/dumps.ts'
 import type { FaultName } from '../faults/names.ts'
-import { LSE_BASES } from '../lse/base.ts'
+import { LSE_BASES, type LseBase } from '../lse/base.ts'
 import { type Case, isReal, loadCase, type RankTables } from './case.ts'
 import { chooseRows } from './choose-rows.ts'
 import type { Claim } from './claim.ts'
@@ -190,7 +190,7 @@ const diagnoseCase = async (
       : `block_table has no page (-1) in ${pages.none.length} ${pages.none.length === 1 ? 'cell' : 'cells'} where ranks have keys, the first is rank ${none.rank}, ` +
         `request ${none.request}, column ${none.column}, and no known fault explains it`
   const unwritten = tables.length > 0 ? [] : unwrittenTokens(c)
-  const noKeys = await mergedWithoutKeys(c, most, aborted)
+  const noKeys = tables.length > 0 ? undefined : await mergedWithoutKeys(c, most, aborted)
   const noSlot =
     unwritten.length === 0
       ? undefined
@@ -276,13 +276,16 @@ const compareRows = async (
       right[rank.rank] = found
       for (const lse of lses) lse.add(rank, number, found)
     }
-    const merging = Array.from({ length: c.dcp }, (_, rank) => mergedPartial(c, row, rank, right[rank]))
+    const mergingIn = (base: LseBase): (Partial | undefined)[] =>
+      Array.from({ length: c.dcp }, (_, rank) => mergedPartial(c, row, rank, right[rank], base))
     if (row.out.some((out) => out === undefined) || c.ranks.some((rank) => rank.lse === undefined))
       stoodIn = true
-    if (merging.every((partial) => partial !== undefined)) {
-      for (const { site } of merges) site.add(row, merging)
-      const all = Array.from({ length: c.dcp }, (_, rank) => right[rank])
-      if (all.every((partial) => partial !== undefined)) precision.add(number, merging, all)
+    const all = Array.from({ length: c.dcp }, (_, rank) => right[rank])
+    for (const [at, { base, site }] of merges.entries()) {
+      const merging = mergingIn(base)
+      if (!merging.every((partial) => partial !== undefined)) continue
+      site.add(row, merging)
+      if (at === 0 && all.every((partial) => partial !== undefined)) precision.add(number, merging, all)
     }
     progress((i + 1) / rows.length)
   }
@@ -336,16 +339,17 @@ const seenPartial = (c: Case, { row, out, outKernel }: Row, rank: RankTables): S
   lse: ofRow(c, rank.lseKernel ?? rank.lse, row),
 })
 
-/** What the merge gets of a rank; where it is not dumped, what it should be. */
+/** What the merge gets of a rank; where it is not dumped, what it should be, in `base` where the dump says none. */
 const mergedPartial = (
   c: Case,
   { row, out }: Row,
   rank: number,
   right: PartialRow | undefined,
+  base: LseBase,
 ): Partial | undefined => {
   const vectors = out[rank] ?? right?.out
   const tables = c.byRank.get(rank)
-  const lse = ofRow(c, tables?.lse, row) ?? (right && inBase(right.lse, tables?.lseBase ?? 'e'))
+  const lse = ofRow(c, tables?.lse, row) ?? (right && inBase(right.lse, tables?.lseBase ?? base))
   return vectors === undefined || lse === undefined ? undefined : { out: vectors, lse }
 }
 

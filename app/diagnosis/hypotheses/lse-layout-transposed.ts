@@ -11,23 +11,26 @@ const lse = (c: Case): LsePrediction[] => {
     const index = c.queryIndex[row] ?? 0
     return { first: row - index, count: c.queriesOf[c.requestOf[row] ?? -1] ?? 1, index }
   }
+  // With heads that only pad, where there are some.
+  const widths = [heads, ...PADDED_HEADS.filter((padded) => padded > heads)]
+  const paddedWords = (padded: number): string => (padded === heads ? '' : `, with ${padded} padded heads,`)
   return [
-    // With heads that only pad, where there are some.
-    ...[heads, ...PADDED_HEADS.filter((padded) => padded > heads)].map((padded) => ({
-      detail: `where [T, H] is read as [H, T]${padded === heads ? '' : `, with ${padded} padded heads,`}`,
+    ...widths.map((padded) => ({
+      detail: `where [T, H] is read as [H, T]${paddedWords(padded)}`,
       place: (row: number, head: number): number | undefined => {
         const flat = row * padded + head
         return flat < rows * heads ? (flat % rows) * heads + Math.floor(flat / rows) : undefined
       },
     })),
     { detail: 'where [H, T] is read as [T, H]', place: (row, head) => head * rows + row },
-    {
-      detail: 'where the [H, q] of each request is read as [q, H]',
-      place: (row, head) => {
+    ...widths.map((padded) => ({
+      detail: `where the [H, q] of each request is read as [q, H]${paddedWords(padded)}`,
+      place: (row: number, head: number): number | undefined => {
         const { first, count, index } = within(row)
-        return first * heads + head * count + index
+        const at = first * padded + head * count + index
+        return at < rows * heads ? at : undefined
       },
-    },
+    })),
     {
       detail: 'where the [q, H] of each request is read as [H, q]',
       place: (row, head) => {

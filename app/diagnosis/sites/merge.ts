@@ -22,6 +22,8 @@ const UNEXPLAINED = 0.1
 const PICTURED_RANKS = 16
 /** Rounding of merged and of the partials that it is from, in units of the largest that rounding merged makes. */
 const EXACT = 3
+/** What an lse that stands in for that of a kernel leaves, which computes in fp32. */
+const LEAST_EXACT = 2e-3
 /** Least relative squared error of a head that can be another one. */
 const MOVED_ERROR = 2e-4
 
@@ -213,7 +215,7 @@ export class MergeSite {
       [...values.subarray(0, PICTURED_RANKS)].map((value) => value / Math.max(1, noted))
     return {
       fault: hypothesis.fault,
-      isExact: sum.predicted < heads * (EXACT * roundingOf(c, 'merged')) ** 2,
+      isExact: sum.predicted < heads * Math.max(EXACT * roundingOf(c, 'merged'), LEAST_EXACT) ** 2,
       confidence: Math.min(1, verdict.explained + 0.5),
       explained: verdict.explained,
       ranks,

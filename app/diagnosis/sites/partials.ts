@@ -234,9 +234,7 @@ export class PartialSite {
         c.dcp,
         { width: 1, rounding: LSE_ARITHMETIC },
       )
-    // Cache rows of another layout leave some rows with numbers; a rank that says nothing at all is a matter of rows without keys.
-    const isSilent = best?.places.every((rank) => (this.#spoken[rank] ?? 0) === 0) === true
-    if (best === undefined || (isSilent && best.hypothesis.fault === 'kv-layout-mismatch')) return []
+    if (best === undefined) return []
     const { hypothesis, prediction, places, verdict, sum, rivals } = best
     const [width, what] = ofAll === undefined ? [1, 'lse of partials'] : [c.width, 'partials']
     const values = Math.max(1, sum.values)
@@ -249,7 +247,7 @@ export class PartialSite {
         ranks: places,
         rows: [...this.#rows],
         heads: this.#wrongHeads(places),
-        rivals: [...rivals, ...this.#ofLengths(hypothesis, places)],
+        rivals: [...rivals, ...this.#ofTold(hypothesis, places)],
         summary:
           `${what} differ from the fp64 reference by ${percent(rms(sum.right))}; ${prediction.detail} they are ` +
           `reproduced within ${percent(rms(sum.predicted))}`,
@@ -269,10 +267,12 @@ export class PartialSite {
     ]
   }
 
-  /** A kernel that nobody knows to have been told the right lengths may have been told global ones. */
-  #ofLengths({ fault }: Hypothesis, places: readonly number[]): FaultName[] {
+  /** What leaves the same where nothing says that kernels were told the right lengths, or of ranks that say nothing at all. */
+  #ofTold({ fault }: Hypothesis, places: readonly number[]): FaultName[] {
     const isTold = places.every((rank) => this.#case.byRank.get(rank)?.local !== undefined)
-    return fault === 'page-table-not-local' && !isTold ? ['length-views-swapped'] : []
+    if (fault === 'page-table-not-local') return isTold ? [] : ['length-views-swapped']
+    if (fault !== 'kv-layout-mismatch' || places.some((rank) => (this.#spoken[rank] ?? 0) > 0)) return []
+    return isTold || !this.#case.graph ? ['coverage-gap'] : ['coverage-gap', 'stale-graph-metadata']
   }
 
   #wrongHeads(ranks: readonly number[]): number[] {

@@ -58,6 +58,7 @@ const compare = (c: Case, a: Hypothesis, b: Hypothesis, ranks: readonly number[]
   }
   if (found.length > 0) return found.includes('different') ? 'different' : 'equal'
   // Tables are right; kernels count keys otherwise. Of several ways to do that the two may have one in common.
+  if (!of.every(hasKeys)) return 'open'
   const [first = [], second = []] = [a, b].map((one) => countsOf(c, one, of))
   if (first.length === 0 || second.length === 0) return 'open'
   return first.some((one) => second.includes(one)) ? 'equal' : 'different'
@@ -84,3 +85,7 @@ const countsOf = (c: Case, hypothesis: Hypothesis, ranks: readonly RankTables[])
   (hypothesis.keys?.(c) ?? []).map(({ count }) =>
     ranks.flatMap((rank) => Array.from({ length: c.rows }, (_, row) => count(rank, row) ?? 'right')).join(),
   )
+
+/** Whether attention to any of its keys can be computed for a rank. */
+const hasKeys = ({ table, dump: { reader } }: RankTables): boolean =>
+  table !== undefined && (reader.has('kv') || (reader.has('kv_k') && reader.has('kv_v')))

@@ -119,7 +119,9 @@ const differs = (a: Captured, b: Captured, { keeps, metadata, fault }: Drawn): b
         case 'merged':
           return isFar(tensor, twin, rows)
         case 'kv':
-          return !ofCache && !sameBytes(tensor, twin)
+        case 'kv_k':
+        case 'kv_v':
+          return ofCache ? lacksRows(tensor, twin) : !sameBytes(tensor, twin)
         case 'block_table':
           return !sameTable(a, capture.rank, tensor, twin)
         default:
@@ -130,6 +132,17 @@ const differs = (a: Captured, b: Captured, { keeps, metadata, fault }: Drawn): b
 
 const sameBytes = (a: NativeTensor, b: NativeTensor): boolean =>
   Buffer.compare(Buffer.from(a.data), Buffer.from(b.data)) === 0
+
+/** Whether a row of a cache is all zeros where the other one has a key. */
+const lacksRows = (a: NativeTensor, b: NativeTensor): boolean => {
+  const [pages = 0, page = 0] = a.shape
+  const size = a.data.byteLength / Math.max(1, pages * page)
+  const isEmpty = ({ data }: NativeTensor, row: number): boolean =>
+    new Uint8Array(data, row * size, size).every((byte) => byte === 0)
+  return Array.from({ length: pages * page }, (_, row) => row).some(
+    (row) => isEmpty(a, row) && !isEmpty(b, row),
+  )
+}
 
 /** What rounding makes of a result, as a share of it. */
 const ROUNDING = 4e-3
