@@ -10,8 +10,13 @@ export interface Keys {
   readonly values: Float64Array | undefined
 }
 
-/** Doubles of keys that are kept from one row of a request to the next. */
-const MOST_KEPT = 1 << 25
+/** Gives room for so many values. */
+type Room = (length: number) => Float64Array<ArrayBuffer>
+
+/** Values of keys that are kept from one row of a request to the next: 32 MB of doubles. */
+const MOST_KEPT = 1 << 22
+/** Tokens that are read at once. */
+const MOST_AT_ONCE = 512
 
 /** Reads keys of ranks by the slots of their pools; those of the last request are kept. */
 export class KeyReader {
@@ -19,35 +24,44 @@ export class KeyReader {
   readonly #places = new Map<number, Map<number, number>>()
   readonly #kept = new Map<string, Keys>()
   #keptDoubles = 0
+  #memory = new Float64Array(0)
 
   constructor(c: Case) {
     this.#case = c
   }
 
   /** The first `tokens` local keys of a request; undefined where the table or the dumped pages do not reach so far. */
-  async prefix(rank: RankTables, request: number, tokens: number): Promise<Keys | undefined> {
-    const { page } = this.#case
-    if (page === undefined || !hasCache(rank)) return undefined
+  prefix(rank: RankTables, request: number, tokens: number): Promise<Keys | undefined> {
+    return this.range(rank, request, 0, tokens)
+  }
+
+  /**
+   * Local keys of a request from `from` to before `to`, if the table and the dumped pages reach so far. Those that are not the
+   * first ones are good until the next are asked for.
+   */
+  async range(rank: RankTables, request: number, from: number, to: number): Promise<Keys | undefined> {
+    if (!hasCache(rank)) return undefined
     const name = `${rank.rank}/${request}`
     const kept = this.#kept.get(name)
-    if (kept !== undefined && kept.tokens >= tokens) return cut(kept, tokens)
-    const slots = this.slots(rank, request, tokens)
+    if (kept !== undefined && kept.tokens >= to) return cut(kept, from, to)
+    const slots = this.slots(rank, request, from, to)
     if (slots === undefined) return undefined
+    if (from > 0) return this.at(rank, slots, this.#scratch)
     const keys = await this.at(rank, slots)
     if (keys !== undefined) this.#keep(name, keys)
     return keys
   }
 
-  /** Slots of the first `tokens` local keys; undefined where the table does not reach so far. */
-  slots(rank: RankTables, request: number, tokens: number): number[] | undefined {
+  /** Slots of local keys from `from` to before `to`; undefined where the table does not reach so far. */
+  slots(rank: RankTables, request: number, from: number, to: number): number[] | undefined {
     const { page } = this.#case
     if (page === undefined) return undefined
     const slots: number[] = []
-    for (let column = 0; column * page < tokens; column++) {
-      const id = pageAt(rank, request, column)
+    for (let local = from; local < to; ) {
+      const id = pageAt(rank, request, Math.floor(local / page))
       if (id === undefined) return undefined
-      for (let offset = 0; offset < page && column * page + offset < tokens; offset++)
-        slots.push(id * page + offset)
+      const end = Math.min(to, (Math.floor(local / page) + 1) * page)
+      for (; local < end; local++) slots.push(id * page + (local % page))
     }
     return slots
   }
@@ -60,15 +74,19 @@ export class KeyReader {
     return (await this.at(rank, [id * page + (local % page)]))?.keys
   }
 
-  /** Keys at slots of the pool; undefined where the dump lacks one of their pages. */
-  async at(rank: RankTables, slots: readonly number[]): Promise<Keys | undefined> {
+  /** Keys at slots of the pool, in memory that `room` gives; undefined where the dump lacks one of their pages. */
+  async at(
+    rank: RankTables,
+    slots: readonly number[],
+    room: Room = (length) => new Float64Array(length),
+  ): Promise<Keys | undefined> {
     const { page } = this.#case
     const { reader } = rank.dump
     if (page === undefined || !hasCache(rank)) return undefined
     const name = reader.has('kv') ? 'kv' : 'kv_k'
     const places = await this.#placesOf(rank)
     const width = reader.tokenWidth(name)
-    const keys = new Float64Array(slots.length * width)
+    const keys = room(slots.length * width)
     const valueWidth = name === 'kv' ? 0 : reader.tokenWidth('kv_v')
     const values = new Float64Array(slots.length * valueWidth)
     const tokens: number[] = []
@@ -81,8 +99,10 @@ export class KeyReader {
       const from = tokens[i] ?? 0
       // What lies one after the other is read at once.
       let run = 1
-      while (i + run < tokens.length && tokens[i + run] === from + run) run++
-      keys.set(await reader.tokens(name, from, run), i * width)
+      while (run < MOST_AT_ONCE && i + run < tokens.length && tokens[i + run] === from + run) run++
+      const own = keys.subarray(i * width, (i + run) * width)
+      const read = await reader.tokens(name, from, run, own)
+      if (read !== own) own.set(read)
       if (valueWidth > 0) values.set(await reader.tokens('kv_v', from, run), i * valueWidth)
       i += run
     }
@@ -132,13 +152,21 @@ export class KeyReader {
     return places
   }
 
+  /** Memory that is used over and over: what is held at once is no garbage of the next. */
+  readonly #scratch: Room = (length) => {
+    if (this.#memory.length < length) this.#memory = new Float64Array(length)
+    return this.#memory.subarray(0, length)
+  }
+
   #keep(name: string, keys: Keys): void {
-    if (this.#keptDoubles + keys.keys.length > MOST_KEPT) {
+    const size = keys.keys.length + (keys.values?.length ?? 0)
+    if (this.#keptDoubles + size > MOST_KEPT) {
       this.#kept.clear()
       this.#keptDoubles = 0
     }
+    if (size > MOST_KEPT) return
     this.#kept.set(name, keys)
-    this.#keptDoubles += keys.keys.length + (keys.values?.length ?? 0)
+    this.#keptDoubles += size
   }
 }
 
@@ -165,8 +193,10 @@ const bytesFrom = async (
 const hasCache = ({ dump: { reader } }: RankTables): boolean =>
   reader.has('kv') || (reader.has('kv_k') && reader.has('kv_v'))
 
-const cut = ({ tokens: all, keys, values }: Keys, tokens: number): Keys => ({
-  tokens,
-  keys: keys.subarray(0, (keys.length / Math.max(1, all)) * tokens),
-  values: values?.subarray(0, (values.length / Math.max(1, all)) * tokens),
-})
+const cut = ({ tokens: all, keys, values }: Keys, from: number, to: number): Keys => {
+  const part = (of: Float64Array): Float64Array => {
+    const width = of.length / Math.max(1, all)
+    return of.subarray(width * from, width * to)
+  }
+  return { tokens: to - from, keys: part(keys), values: values && part(values) }
+}

@@ -29,20 +29,20 @@ export interface PartialContext {
   prefixes(counts: readonly number[]): Promise<ReadonlyMap<number, PartialRow>>
   /** Over local keys from `from` to before `to`. */
   range(from: number, to: number): Promise<PartialRow | undefined>
-  /** Over the keys that are right, with another map of heads to key heads, or with keys read in another way. */
-  changed(change: { kvHeadOf?: Int32Array; keys?: (keys: Keys) => Keys }): Promise<PartialRow | undefined>
+  /** Over the keys that are right, with another map of heads to key heads. */
+  mapped(kvHeadOf: Int32Array): Promise<PartialRow | undefined>
   /** Over the keys that are right, read as rows that lie `stride` bytes apart in the pool. */
   strided(stride: number): Promise<PartialRow | undefined>
-  /** Over the keys in these slots of the pool. */
-  slots(slots: readonly number[]): Promise<PartialRow | undefined>
 }
+
+type KeysOf = (from: number, to: number) => Promise<Keys | undefined>
 
 /** Key head of each query head: heads in groups of equal size. */
 export const kvHeadMap = (c: Case): Int32Array =>
   Int32Array.from({ length: c.heads }, (_, head) => Math.floor((head * c.kvHeads) / c.heads))
 
-/** Keys that are held and attended to at once: 150 MB of an MLA cache as doubles. */
-const PASS_TOKENS = 1 << 15
+/** Values of keys that are held and attended to at once: 32 MB of doubles, 7,000 tokens of an MLA cache. */
+const PASS_VALUES = 1 << 22
 
 /** Computes partials in fp64 from what a case has of queries, keys and tables. */
 export class PartialReference {
@@ -50,6 +50,7 @@ export class PartialReference {
   readonly #reference: Reference
   readonly #reader: KeyReader
   readonly #map: Int32Array
+  readonly #passTokens: number
   /** Multiply-adds so far. */
   spent = 0
 
@@ -58,6 +59,7 @@ export class PartialReference {
     this.#reference = reference
     this.#reader = new KeyReader(c)
     this.#map = kvHeadMap(c)
+    this.#passTokens = Math.max(1, Math.floor(PASS_VALUES / Math.max(1, c.kvHeads * c.keyWidth)))
   }
 
   /** Undefined where the rank lacks what its partial is computed from. */
@@ -69,16 +71,21 @@ export class PartialReference {
     const chosen = isSparse ? this.#chosenSlots(rank, row) : undefined
     const rightCount = isSparse ? chosen?.length : keysOf(c, rank.rank, row)
     if (rightCount === undefined) return undefined
-    const over = async (
-      keys: Promise<Keys | undefined>,
-      map = this.#map,
-    ): Promise<PartialRow | undefined> => {
-      const found = await keys
-      return found === undefined ? undefined : (await this.#attend(q, found, map))[0]
-    }
-    const slots = (at: readonly number[]): Promise<PartialRow | undefined> => over(this.#reader.at(rank, at))
-    const rightKeys = (): Promise<Keys | undefined> =>
-      chosen === undefined ? this.#reader.prefix(rank, request, rightCount) : this.#reader.at(rank, chosen)
+    /** Local keys from one to before another, of those that are right. */
+    const rightKeys = (from: number, to: number): Promise<Keys | undefined> =>
+      chosen === undefined
+        ? this.#reader.range(rank, request, from, to)
+        : this.#reader.at(rank, chosen.slice(from, to))
+    const stridedKeys =
+      (stride: number) =>
+      (from: number, to: number): Promise<Keys | undefined> =>
+        this.#reader.strided(
+          rank,
+          chosen?.slice(from, to) ?? this.#reader.slots(rank, request, from, to),
+          stride,
+        )
+    const over = (of: KeysOf, to: number, map = this.#map): Promise<PartialRow | undefined> =>
+      this.#inPasses(q, of, 0, to, map)
     return {
       rank,
       row,
@@ -87,19 +94,31 @@ export class PartialReference {
       isSparse,
       told: rank.local?.[request],
       seen: { out: undefined, lse: undefined },
-      right: () => over(rightKeys()),
+      right: () => over(rightKeys, rightCount),
       prefixes: (counts) => this.#prefixes(rank, request, q, counts),
       range: (from, to) =>
-        over(this.#reader.prefix(rank, request, to).then((keys) => keys && dropped(keys, from))),
-      changed: ({ kvHeadOf, keys: change = (keys) => keys }) =>
-        over(
-          rightKeys().then((keys) => keys && change(keys)),
-          kvHeadOf,
-        ),
-      strided: (stride) =>
-        over(this.#reader.strided(rank, chosen ?? this.#reader.slots(rank, request, rightCount), stride)),
-      slots,
+        this.#inPasses(q, (a, b) => this.#reader.range(rank, request, a, b), from, to, this.#map),
+      mapped: (kvHeadOf) => over(rightKeys, rightCount, kvHeadOf),
+      strided: (stride) => over(stridedKeys(stride), rightCount),
     }
+  }
+
+  /** Attention to keys from `from` to before `to`, of which no more than a pass are held at once. */
+  async #inPasses(
+    q: Float64Array,
+    of: KeysOf,
+    from: number,
+    to: number,
+    map: Int32Array,
+  ): Promise<PartialRow | undefined> {
+    let sum: PartialRow | undefined
+    for (let at = from; at < to || sum === undefined; at += this.#passTokens) {
+      const keys = await of(at, Math.min(to, at + this.#passTokens))
+      const [part] = keys === undefined ? [] : await this.#attend(q, keys, map)
+      if (part === undefined) return undefined
+      sum = sum === undefined ? part : mergedRow(this.#case, [sum, part])
+    }
+    return sum
   }
 
   /** Segments from one count to the next are computed once and merged; counts beyond the dumped keys are left out. */
@@ -112,7 +131,7 @@ export class PartialReference {
     const found = new Map<number, PartialRow>()
     const ends = [...new Set(counts)].sort((a, b) => a - b)
     const most = ends.at(-1) ?? 0
-    if (most > PASS_TOKENS) return this.#longPrefixes(rank, request, q, ends)
+    if (most > this.#passTokens) return this.#longPrefixes(rank, request, q, ends)
     let keys: Keys | undefined
     while (keys === undefined && ends.length > 0) {
       keys = await this.#reader.prefix(rank, request, ends.at(-1) ?? 0)
@@ -138,19 +157,15 @@ export class PartialReference {
     ends: readonly number[],
   ): Promise<Map<number, PartialRow>> {
     const found = new Map<number, PartialRow>()
+    const keysOf: KeysOf = (from, to) => this.#reader.range(rank, request, from, to)
     let sum: PartialRow | undefined
     let from = 0
     for (const end of ends) {
-      while (from < end || sum === undefined) {
-        const to = Math.min(end, from + PASS_TOKENS)
-        const slots = this.#reader.slots(rank, request, to)
-        const keys = slots === undefined ? undefined : await this.#reader.at(rank, slots.slice(from))
-        const [part] = keys === undefined ? [] : await this.#attend(q, keys, this.#map)
-        if (part === undefined) return found
-        sum = sum === undefined ? part : mergedRow(this.#case, [sum, part])
-        from = to
-      }
+      const part = await this.#inPasses(q, keysOf, from, end, this.#map)
+      if (part === undefined) return found
+      sum = sum === undefined ? part : mergedRow(this.#case, [sum, part])
       found.set(end, sum)
+      from = end
     }
     return found
   }
@@ -203,15 +218,6 @@ export class PartialReference {
       out: out.subarray(i * size, (i + 1) * size),
       lse: lse.subarray(i * c.heads, (i + 1) * c.heads),
     }))
-  }
-}
-
-const dropped = ({ tokens, keys, values }: Keys, from: number): Keys => {
-  const part = (all: Float64Array): Float64Array => all.subarray((all.length / Math.max(1, tokens)) * from)
-  return {
-    tokens: tokens - from,
-    keys: part(keys),
-    values: values === undefined ? undefined : part(values),
   }
 }
 

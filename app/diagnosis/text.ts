@@ -21,10 +21,7 @@ export const diagnosisText = ({
       'Not checked',
       notChecked.map(({ fault, needs }) => `${fault}: needs ${needs.join(', or ')}`),
     ),
-    ...section(
-      'Files',
-      inputIssues.map(({ message }) => message),
-    ),
+    ...section('Files', first(inputIssues.map(({ message }) => message))),
   ].join('\n')
 
 export const VERDICTS: Readonly<Record<Diagnosis['verdict'], string>> = {
@@ -32,6 +29,12 @@ export const VERDICTS: Readonly<Record<Diagnosis['verdict'], string>> = {
   faulty: 'faulty',
   undetermined: 'undetermined: the tensors decide nothing, or show an error that no known fault explains',
 }
+
+/** The first of many lines: a folder may hold thousands of files that are no dumps. */
+const first = (lines: readonly string[]): string[] => [
+  ...lines.slice(0, LISTED),
+  ...(lines.length > LISTED ? [`and ${lines.length - LISTED} more, which --json lists`] : []),
+]
 
 const section = (title: string, lines: readonly string[]): string[] =>
   lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)]

@@ -69,16 +69,23 @@ export class TensorReader {
 
   /**
    * Keys of `kv`, `kv_k` or `kv_v` as values: `tokens` of them from token `from` of the dump on, in the order of its pages
-   * ([pages * P, ..]). Codes are scaled as `kv_scale` says, rows of 656 bytes are decoded to 576 values.
+   * ([pages * P, ..]). Codes are scaled as `kv_scale` says, rows of 656 bytes are decoded to 576 values. They are written to `into`
+   * where that is given and rows are not of bytes.
    */
-  async tokens(name: string, from: number, tokens: number): Promise<Float64Array<ArrayBuffer>> {
+  async tokens(
+    name: string,
+    from: number,
+    tokens: number,
+    into?: Float64Array<ArrayBuffer>,
+  ): Promise<Float64Array<ArrayBuffer>> {
     const { dtype, shape } = this.tensor(name)
     const width = elementCount(shape.slice(2))
     const bytes = await this.#bytes(name, from * width, tokens * width)
     if (dtype === 'U8') return decodeDsMla(bytes)
-    const values = decodeValues(bytes, dtype)
+    const values = decodeValues(bytes, dtype, into)
     const scale = this.has('kv_scale') ? ((await this.values('kv_scale'))[0] ?? 1) : 1
-    return scale === 1 ? values : values.map((value) => value * scale)
+    if (scale !== 1) for (let i = 0; i < values.length; i++) values[i] = (values[i] ?? 0) * scale
+    return values
   }
 
   /** Values of one token as `tokens` gives them. */

@@ -1,8 +1,11 @@
 import { DTYPE_BYTES, type Dtype } from './safetensors.ts'
 
 /** Elements of little-endian bytes of a floating-point or integer type, each exactly as a float64 (I64 up to 2^53). */
-export const decodeValues = (bytes: Uint8Array, dtype: Dtype): Float64Array<ArrayBuffer> =>
-  decodeInto(new Float64Array(Math.floor(bytes.byteLength / DTYPE_BYTES[dtype])), bytes, dtype)
+export const decodeValues = (
+  bytes: Uint8Array,
+  dtype: Dtype,
+  into = new Float64Array(Math.floor(bytes.byteLength / DTYPE_BYTES[dtype])),
+): Float64Array<ArrayBuffer> => decodeInto(into, bytes, dtype)
 
 /** The same rounded to float32: exact for every type of at most 16 bits, and for F32. */
 export const decodeFloats = (bytes: Uint8Array, dtype: Dtype): Float32Array<ArrayBuffer> =>

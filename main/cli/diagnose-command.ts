@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { diagnosisText } from '../../app/diagnosis/text.ts'
 import type { DiagnosisEvent } from '../../app/protocol/diagnosis.ts'
 import { startDiagnosis } from './diagnosis-process.ts'
-import { badInput, CliFailure, EXIT, type ExitCode } from './failure.ts'
+import { badInputs, CliFailure, EXIT, type ExitCode } from './failure.ts'
 import { liveLine } from './live-line.ts'
 import { watchSignals } from './signals.ts'
 
@@ -35,7 +35,7 @@ export const diagnoseCommand = async (
       throw new CliFailure(EXIT.engineFailed, `the diagnosis failed: ${end.error}`)
     case 'diagnosed': {
       const { diagnosis, groups } = end
-      if (groups === 0) throw badInput(diagnosis.inputIssues.map(({ message }) => message).join('; '))
+      if (groups === 0) throw badInputs(diagnosis.inputIssues.map(({ message }) => message))
       return {
         stdout: json ? JSON.stringify(diagnosis) : diagnosisText(diagnosis),
         exitCode: diagnosis.verdict === 'healthy' ? EXIT.fine : EXIT.no,

@@ -2,7 +2,7 @@ import { type DumpProblem, type DumpSet, problemSentence } from '../../app/dump/
 import { answerable } from '../../app/dump/questions.ts'
 import { readDumps } from '../dump/dump-files.ts'
 import { dumpInfoText } from './dump-info-text.ts'
-import { badInput, EXIT, type ExitCode } from './failure.ts'
+import { badInputs, EXIT, type ExitCode } from './failure.ts'
 
 export interface DumpInfoAnswer {
   readonly stdout: string
@@ -15,7 +15,7 @@ export const dumpInfoCommand = async (
   { json }: { readonly json?: boolean },
 ): Promise<DumpInfoAnswer> => {
   const set = await readDumps(paths)
-  if (set.groups.length === 0) throw badInput(set.problems.map(problemSentence).join('; '))
+  if (set.groups.length === 0) throw badInputs(set.problems.map(problemSentence))
   return {
     stdout: json === true ? JSON.stringify(dumpInfoDocument(set)) : dumpInfoText(set),
     exitCode: set.problems.length === 0 ? EXIT.fine : EXIT.no,

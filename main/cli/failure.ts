@@ -14,4 +14,14 @@ export class CliFailure extends Error {
 
 export const badInput = (message: string): CliFailure => new CliFailure(EXIT.badInput, message)
 
+/** Problems that one line names. */
+const MOST_NAMED = 3
+
+/** One line of many problems: the first ones, and how many there are behind them. */
+export const badInputs = (messages: readonly string[]): CliFailure => {
+  const more = messages.length - MOST_NAMED
+  const rest = more <= 0 ? '' : `; and ${more} more ${more === 1 ? 'problem' : 'problems'}`
+  return badInput(`${messages.slice(0, MOST_NAMED).join('; ')}${rest}`)
+}
+
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

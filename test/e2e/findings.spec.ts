@@ -64,6 +64,14 @@ test('the cause of a bad output is named with its evidence, and leads to its ten
   await expect(page.getByTestId('pm-maps')).toBeVisible()
   await expect(page.getByTestId('crumb-step')).toContainText(String(where?.steps[0]))
   await expect(page.getByTestId('pm-cell')).toContainText(`row ${where?.rows[0] ?? 0} `)
+  // Back by keys, and to another place than the first.
+  await page.getByTestId('pm-tab-tensors').focus()
+  await page.keyboard.press('ArrowLeft')
+  await expect(page.getByTestId('pm-tab-findings')).toBeFocused()
+  await expect(page.getByTestId('pm-tab-findings')).toHaveAttribute('aria-selected', 'true')
+  const head = where?.heads.at(1) ?? 1
+  await finding.getByTestId(`pm-look-head-${head}`).click()
+  await expect(page.getByTestId('pm-cell')).toContainText(`head ${head}`)
   await page.getByTestId('pm-tab-findings').click()
   await page.getByTestId('pm-all-rows').click()
   await expect(page.getByTestId('pm-findings')).toContainText('all rows were looked at', { timeout: 40_000 })

@@ -8,11 +8,11 @@ const partials = (c: Case): PartialPrediction[] => {
   const map = (detail: string, of: (head: number) => number): PartialPrediction => ({
     detail,
     partial: (context) =>
-      context.changed({
-        kvHeadOf: Int32Array.from({ length: c.heads }, (_, head) =>
+      context.mapped(
+        Int32Array.from({ length: c.heads }, (_, head) =>
           Math.min(c.kvHeads - 1, Math.max(0, Math.floor(of(head)))),
         ),
-      }),
+      ),
   })
   return [
     map('with the key heads of heads counted within their rank', (head) => ((head % own) * c.kvHeads) / own),

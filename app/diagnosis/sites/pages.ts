@@ -103,10 +103,13 @@ const neededCells = (
 ): { readonly request: number; readonly column: number; readonly id: number }[] => {
   const { table } = rank
   if (table === undefined) return []
-  return [...table.values].flatMap((id, index) => {
-    const [request, column] = [Math.floor(index / table.columns), index % table.columns]
-    return column < (rightColumns(c, rank, request) ?? 0) ? [{ request, column, id }] : []
-  })
+  const cells: { request: number; column: number; id: number }[] = []
+  for (let request = 0; request < table.rows; request++) {
+    const columns = Math.min(table.columns, rightColumns(c, rank, request) ?? 0)
+    for (let column = 0; column < columns; column++)
+      cells.push({ request, column, id: table.values[request * table.columns + column] ?? 0 })
+  }
+  return cells
 }
 
 /** The page to which each new token was written; none where ranks write tokens that they do not hold, or do not write their own. */

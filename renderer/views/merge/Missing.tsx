@@ -7,15 +7,26 @@ import { type CaptureKey, willCapture } from './choice.ts'
 
 export const NoRun = () => {
   const show = useView((s) => s.show)
+  const hasDumps = useSession((s) => (s.desktop?.dumps.length ?? 0) > 0)
   return (
     <div className="empty-state" data-testid="merge-no-run">
       <p>No run is open. A run keeps the partials of its captured steps; the merge is looked at here.</p>
+      {hasDumps ? <p data-testid="merge-dumps">{OF_DUMPS}</p> : null}
       <button type="button" className="button button-primary" onClick={() => show('run')}>
         Go to Run
       </button>
+      {hasDumps ? (
+        <button type="button" className="button" onClick={() => show('postmortem')}>
+          Go to Post-mortem
+        </button>
+      ) : null}
     </div>
   )
 }
+
+/** Where the merge of a dump is, which has no run. */
+export const OF_DUMPS =
+  'Of dumps the merge is checked under Findings of Post-mortem; out, lse and merged of every rank stand under Tensors there.'
 
 interface Props {
   readonly run: RunInfo

@@ -12,12 +12,21 @@ import { useSelection } from '../../state/selection.ts'
 import { useView } from '../../state/view.ts'
 import { useTheme } from '../../theme/use-theme.ts'
 import { drawEvidence, pictureHeight, pictureTable } from './draw-evidence.ts'
-import { evidenceText, expectedText, type Listed, listed, selectionOf, worthText } from './findings.ts'
+import {
+  type At,
+  evidenceText,
+  expectedText,
+  type Listed,
+  listed,
+  selectionOf,
+  worthText,
+} from './findings.ts'
 
-/** Shows where a finding shows in the tensors. */
-const lookAt = (finding: Finding): void => {
-  useSelection.getState().select({ request: null, qIndex: null, head: null, ...selectionOf(finding) })
-  useDump.getState().look('tensors', finding.rows[0])
+/** Shows where a finding shows in the tensors: at `place`, and of what that does not say at the first. */
+const lookAt = (finding: Finding, place: At = {}): void => {
+  const { row = finding.rows[0], ...of } = place
+  useSelection.getState().select({ request: null, qIndex: null, head: null, ...selectionOf(finding), ...of })
+  useDump.getState().look('tensors', row)
 }
 
 /** One cause with what speaks for it. */
@@ -82,15 +91,15 @@ const Where = ({ finding }: { readonly finding: Finding }) => {
         </button>
       ))}
       {shownRanks.more === 0 ? null : <span className="quiet">+{shownRanks.more}</span>}
-      <Some what="step" all={listed(steps)} />
-      <Some what="layer" all={listed(layers)} />
-      <Some what="row" all={listed(rows, rowCount)} />
-      <Some what="head" all={listed(heads)} />
+      <Some what="step" all={listed(steps)} onLook={(step) => lookAt(finding, { step })} />
+      <Some what="layer" all={listed(layers)} onLook={(layer) => lookAt(finding, { layer })} />
+      <Some what="row" all={listed(rows, rowCount)} onLook={(row) => lookAt(finding, { row })} />
+      <Some what="head" all={listed(heads)} onLook={(head) => lookAt(finding, { head })} />
       <button
         type="button"
         className="button"
         data-testid="pm-look"
-        title="Its first step, layer, rank, row and head among the tensors"
+        title="Its first step, layer, rank, row and head among the tensors; each number here leads to its own"
         onClick={() => lookAt(finding)}
       >
         Show in tensors
@@ -120,11 +129,31 @@ const ScenarioButton = ({ fault }: Pick<Finding, 'fault'>) => {
   )
 }
 
-const Some = ({ what, all: { shown, more } }: { readonly what: string; readonly all: Listed }) =>
+interface SomeProps {
+  readonly what: string
+  readonly all: Listed
+  readonly onLook: (value: number) => void
+}
+
+/** Places of one kind, each the way to its tensors. */
+const Some = ({ what, all: { shown, more }, onLook }: SomeProps) =>
   shown.length === 0 ? null : (
     <span className="pm-some">
       {what}
-      {shown.length + more === 1 ? '' : 's'} <span className="num">{shown.join(', ')}</span>
+      {shown.length + more === 1 ? '' : 's'}
+      {shown.map((value) => (
+        <button
+          key={value}
+          type="button"
+          className="pm-some-pick num"
+          aria-label={`${what} ${value} in the tensors`}
+          title={`Show ${what} ${value} in the tensors`}
+          data-testid={`pm-look-${what}-${value}`}
+          onClick={() => onLook(value)}
+        >
+          {value}
+        </button>
+      ))}
       {more === 0 ? '' : ` and ${formatInt(more)} more`}
     </span>
   )

@@ -2,48 +2,25 @@ import '../../controls/controls.css'
 import './postmortem.css'
 import './findings.css'
 import { formatInt } from '../../drawing/format.ts'
-import { DUMP_PARTS, type DumpPart, useDump } from '../../state/dump.ts'
+import { type DumpPart, useDump } from '../../state/dump.ts'
 import { Contents } from './Contents.tsx'
 import { Findings } from './Findings.tsx'
 import { NoDump } from './NoDump.tsx'
+import { PART_WORDS, PartTabs } from './PartTabs.tsx'
 import { Tensors } from './Tensors.tsx'
 import { Toolbar } from './Toolbar.tsx'
 import { type DumpView, useDumpView } from './use-dump-view.ts'
 
-const PART_WORDS: Readonly<Record<DumpPart, string>> = {
-  findings: 'Findings',
-  tensors: 'Tensors',
-  contents: 'Files and questions',
-}
-
 /** What tensor dumps hold, what they can answer, and what is wrong with them. */
 export const PostmortemView = () => {
   const view = useDumpView()
-  const { part, look } = useDump()
+  const part = useDump((s) => s.part)
   if (view.source === null) return <NoDump />
   const problems = (view.contents?.problems.length ?? 0) + (view.contents?.moreProblems ?? 0)
   return (
     <section className="pm" aria-label="Post-mortem">
       <Toolbar view={view} />
-      <div className="pm-tabs" role="tablist" aria-label="Parts of the dump">
-        {DUMP_PARTS.map((one) => (
-          <button
-            key={one}
-            type="button"
-            role="tab"
-            className="pm-tab"
-            aria-selected={part === one}
-            aria-controls="pm-part"
-            data-testid={`pm-tab-${one}`}
-            onClick={() => look(one)}
-          >
-            {PART_WORDS[one]}
-            {one === 'contents' && problems > 0 ? (
-              <span className="badge badge-warn num">{problems}</span>
-            ) : null}
-          </button>
-        ))}
-      </div>
+      <PartTabs problems={problems} />
       {view.error === null ? null : (
         <p className="pm-error selectable" role="alert" data-testid="pm-error">
           {view.error}

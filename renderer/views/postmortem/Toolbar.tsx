@@ -4,6 +4,7 @@ import { useDump } from '../../state/dump.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useSession } from '../../state/session.ts'
 import { useView } from '../../state/view.ts'
+import { OF_DUMPS } from '../merge/Missing.tsx'
 import { type DumpGroup, type GroupRef, isElsewhere } from './model.ts'
 import type { DumpView } from './use-dump-view.ts'
 
@@ -159,7 +160,11 @@ const Jumps = ({ view: { source, ref, shown } }: { readonly view: DumpView }) =>
         >
           Merge
         </button>
-      ) : null}
+      ) : ref === null ? null : (
+        <button type="button" className="button" data-testid="pm-no-merge" disabled title={OF_DUMPS}>
+          Merge
+        </button>
+      )}
       {ref === null ? null : (
         <button
           type="button"

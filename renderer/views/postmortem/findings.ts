@@ -18,6 +18,9 @@ export const listed = (values: readonly number[], count = values.length): Listed
   return { shown, more: Math.max(0, count - shown.length) }
 }
 
+/** A place of a finding among others; what it leaves out is the first one. */
+export type At = Partial<Pick<Selection, 'step' | 'layer' | 'head'>> & { readonly row?: number }
+
 /** What is selected when one looks at where a finding shows: the first of each that it names. */
 export const selectionOf = ({ ranks, steps, layers, heads }: Finding): Partial<Selection> => {
   const [step] = steps

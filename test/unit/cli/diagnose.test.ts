@@ -94,6 +94,24 @@ describe('dcpscope diagnose', () => {
     expect(stderr).toMatch(says)
   })
 
+  it('refuses thousands of files in one line that can be read: exit 2', async () => {
+    const folder = freshFolder()
+    for (let i = 0; i < 2000; i++) writeFileSync(join(folder, `${i}.safetensors`), 'no dump')
+    for (const command of ['diagnose', 'dump-info']) {
+      const { code, stderr } = await dcpscope([command, folder])
+      expect(code).toBe(2)
+      expect(stderr).toMatch(/^dcpscope: [^\n]+\n$/)
+      expect(stderr).toContain('0.safetensors: ')
+      expect(stderr).toContain('; and 1997 more problems')
+      expect(stderr.length).toBeLessThan(1000)
+    }
+    const { code, stdout } = await dcpscope(['diagnose', healthy, folder])
+    expect(code).toBe(0)
+    expect(stdout).toContain('and 1988 more, which --json lists')
+    const json = await dcpscope(['diagnose', healthy, folder, '--json'])
+    expect(diagnosisSchema.parse(JSON.parse(json.stdout)).inputIssues).toHaveLength(2000)
+  })
+
   it('ends with 130 and leaves no process behind when it is interrupted', async () => {
     const running = start(['diagnose', healthy, faulty, '--all-rows'])
     running.child.kill('SIGINT')

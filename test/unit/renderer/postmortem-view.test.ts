@@ -29,7 +29,22 @@ import {
   tensorNames,
   tensorRows,
 } from '../../../renderer/views/postmortem/model.ts'
+import { partAt } from '../../../renderer/views/postmortem/PartTabs.tsx'
 import { valuesText } from '../../../renderer/views/postmortem/Values.tsx'
+
+test('arrows, Home and End lead from one part of a dump to another, without going round', () => {
+  expect(['ArrowRight', 'ArrowLeft', 'Home', 'End'].map((code) => partAt('tensors', code))).toEqual([
+    'contents',
+    'findings',
+    'findings',
+    'contents',
+  ])
+  expect([partAt('findings', 'ArrowLeft'), partAt('contents', 'ArrowRight')]).toEqual([
+    'findings',
+    'contents',
+  ])
+  expect(partAt('findings', 'KeyM')).toBeUndefined()
+})
 
 const file = (rank: number | 'reference', dtype = 'BF16', kept = 2): DumpFile => ({
   rank,
