@@ -23,7 +23,8 @@ const lse = (c: Case): LsePrediction[] => {
       },
     })),
     { detail: 'where [H, T] is read as [T, H]', place: (row, head) => head * rows + row },
-    ...widths.map((padded) => ({
+    // Of one token a request it is the same as padding that was not trimmed.
+    ...(c.queriesOf.some((queries) => queries > 1) ? widths : [heads]).map((padded) => ({
       detail: `where the [H, q] of each request is read as [q, H]${paddedWords(padded)}`,
       place: (row: number, head: number): number | undefined => {
         const { first, count, index } = within(row)

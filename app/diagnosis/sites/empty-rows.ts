@@ -120,7 +120,8 @@ export const emptyRows = async (
       const found = await badHead(c, rank, row, place === 'misplaced')
       if (found !== undefined) bad.push(found)
       else {
-        neutral.push({ rank: rank.rank, row })
+        // An out of 0 alone may be that of keys of zeros.
+        if (rank.lse !== undefined) neutral.push({ rank: rank.rank, row })
         if (isOdd(c, rank, row)) odd++
       }
     }

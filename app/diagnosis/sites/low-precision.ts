@@ -9,9 +9,8 @@ import type { Partial } from './merge.ts'
 
 /** Values of an lse that all being numbers of bf16 is no accident. */
 const LEAST_VALUES = 6
-/** Values that differ, of any number of them: bf16 itself has few of the magnitude of an lse. */
+/** Values that differ: bf16 itself has few of the magnitude of an lse, and those that are mostly the same nobody wrote. */
 const LEAST_VARIED = 4
-const ENOUGH_VARIED = 16
 /** The base in which an lse is nearer to what is right. */
 const nearerBase = (seen: Float64Array, natural: Float64Array): LseBase => {
   const off = (base: LseBase): number =>
@@ -37,13 +36,9 @@ export const lowPrecisionRanks = (c: Case): number[] =>
         (value, at) =>
           cleanLse(value) !== EMPTY_LSE && value !== 0 && isEmpty(c, rank, Math.floor(at / c.heads)) !== true,
       )
-      return finite.length >= LEAST_VALUES && finite.every(isBf16) && isVaried(finite)
+      return finite.length >= LEAST_VALUES && finite.every(isBf16) && new Set(finite).size >= LEAST_VARIED
     })
     .map(({ rank }) => rank)
-
-/** Values that are mostly the same are such as nobody wrote. */
-const isVaried = (values: readonly number[]): boolean =>
-  new Set(values).size >= Math.min(ENOUGH_VARIED, Math.max(LEAST_VARIED, values.length / 4))
 
 const scratch = new Float32Array(1)
 const bits = new Uint32Array(scratch.buffer)

@@ -30,7 +30,12 @@ interface Placed {
   /** Places of each rank where no value of the kernel lands: those that are wrong, and those that are right all the same. */
   readonly strange: Float64Array
   readonly kept: Float64Array
+  /** Values of each rank's kernel that landed elsewhere, a few of those that differ. */
+  readonly landed: readonly Set<number>[]
 }
+
+/** Values of a kernel, bit by bit the same elsewhere, that are no accident. */
+const ENOUGH_LANDED = 2
 
 /**
  * Compares the lse that the merge gets with what it should be: in its place (against that of the kernel, or the reference),
@@ -62,6 +67,7 @@ export class LseSite {
         values: new Float64Array(c.dcp),
         strange: new Float64Array(c.dcp),
         kept: new Float64Array(c.dcp),
+        landed: Array.from({ length: c.dcp }, () => new Set<number>()),
       })),
     )
     this.#still = new Float64Array(c.dcp)
@@ -91,8 +97,14 @@ export class LseSite {
         const at = one.prediction.place(Math.floor(from / heads), from % heads)
         if (at === undefined) continue
         landed[at] = 1
-        if (hasKeys[Math.floor(at / heads)] === true)
-          addPlaced(one, rank.rank, gap(lse[at], lseKernel[from] ?? 0), gap(lse[at], lseKernel[at] ?? 0))
+        if (hasKeys[Math.floor(at / heads)] !== true) continue
+        const [there, here] = [gap(lse[at], lseKernel[from] ?? 0), gap(lse[at], lseKernel[at] ?? 0)]
+        addPlaced(one, rank.rank, there, here)
+        const value = lseKernel[from] ?? 0
+        if (there === 0 && here > 0 && Number.isFinite(value)) {
+          const values = one.landed[rank.rank]
+          if ((values?.size ?? 0) < ENOUGH_LANDED) values?.add(value)
+        }
       }
       landed.forEach((is, at) => {
         const right = lseKernel[at] ?? 0
@@ -203,7 +215,8 @@ export class LseSite {
             if (!(all > MISPLACED * (this.#values[rank] ?? 0))) return false
             // What lands where it was, or in rows without keys, decides nothing; then it is the rest that has to be strange.
             const isStrange = still === 0 && moved === 0 && this.#isStrange(one, rank)
-            return isStrange || (landed >= c.heads && moved < LEFT * still)
+            const isSame = moved === 0 && (one.landed[rank]?.size ?? 0) >= ENOUGH_LANDED
+            return isStrange || isSame || (landed >= c.heads && moved < LEFT * still)
           })
         const sum = (values: Float64Array): number =>
           ranks.reduce((total, rank) => total + (values[rank] ?? 0), 0)
@@ -212,13 +225,13 @@ export class LseSite {
           stillOf: one.still,
           ranks,
           still: Math.max(sum(one.still), sum(this.#still) / 2),
-          landed: sum(one.still),
+          seen: sum(one.still),
           left: sum(one.moved),
           count: sum(one.values),
         }
       })
       .filter(({ ranks }) => ranks.length > 0)
-      .sort((a, b) => b.still - b.left - (a.still - a.left) || b.landed - a.landed)
+      .sort((a, b) => b.still - b.left - (a.still - a.left) || b.seen - a.seen)
     const [best] = scored
     if (best === undefined) return []
     const explained = 1 - best.left / best.still
@@ -228,7 +241,7 @@ export class LseSite {
       (one) =>
         one.hypothesis !== best.hypothesis &&
         one.still === best.still &&
-        one.landed * 2 > best.landed &&
+        one.seen * 2 > best.seen &&
         one.left <= best.left * 1.5 + 1e-12,
     )
     return [
