@@ -334,6 +334,16 @@ export const visibleTo = (c: Case, row: number, length: number): number => {
   return Math.max(0, length - (queries - 1) + (c.queryIndex[row] ?? 0))
 }
 
+/** Tokens that the ranks were told of for a request, all together where no global length says it; undefined where nothing does. */
+export const toldTokens = (c: Case, request: number): number | undefined => {
+  const length = c.lengths?.[request]
+  if (length !== undefined || c.ranks.length < c.dcp) return length
+  return c.ranks.reduce<number | undefined>((sum, { local }) => {
+    const own = local?.[request]
+    return sum === undefined || own === undefined ? undefined : sum + own
+  }, 0)
+}
+
 /** Keys of `rank` that row `row` has to attend to, the first so many of its local ones; undefined without lengths. */
 export const keysOf = (c: Case, rank: number, row: number): number | undefined => {
   const length = c.lengths?.[c.requestOf[row] ?? -1]

@@ -1,7 +1,7 @@
 import { type DumpGroup, type DumpProblem, type DumpSet, problemSentence } from '../dump/dumps.ts'
 import type { FaultName } from '../faults/names.ts'
 import { LSE_BASES, type LseBase } from '../lse/base.ts'
-import { type Case, isReal, loadCase, type RankTables } from './case.ts'
+import { type Case, isReal, loadCase, type RankTables, toldTokens } from './case.ts'
 import { chooseRows } from './choose-rows.ts'
 import type { Claim } from './claim.ts'
 import { type Exchanged, exchangedRanks, withRanks } from './exchanged.ts'
@@ -353,10 +353,12 @@ const mergedPartial = (
   return vectors === undefined || lse === undefined ? undefined : { out: vectors, lse }
 }
 
+/** Some row is of a request that has tokens, or nothing says how many there are. */
 const hasTokens = (c: Case): boolean =>
-  c.lengths === undefined ||
   c.rows === 0 ||
-  Array.from({ length: c.rows }, (_, row) => row).some((row) => isReal(c, row))
+  Array.from({ length: c.rows }, (_, row) => row).some(
+    (row) => isReal(c, row) && toldTokens(c, c.requestOf[row] ?? -1) !== 0,
+  )
 
 const exchangedIssue = ({ step, layer }: Case, { file, says, is }: Exchanged): InputIssue =>
   issueOf({

@@ -39,7 +39,10 @@ const doubledSlot = (c: Case, rank: RankTables, request: number): number | undef
     return undefined
   // Without a size of pages nothing says where, but still that.
   if (c.page === undefined) return 0
-  return slotIn(c, rank, request, Math.floor(right / c.page), right % c.page)
+  const column = Math.floor(right / c.page)
+  // Without a table it is as wide as the request needs it.
+  if (rank.table === undefined && column >= Math.ceil(length / (c.page * c.dcp))) return undefined
+  return slotIn(c, rank, request, column, right % c.page)
 }
 
 const slots = (c: Case): TablePrediction[] => [

@@ -1,9 +1,11 @@
+import type { FaultName } from '../../faults/names.ts'
 import type { Case } from '../case.ts'
 import type { Claim } from '../claim.ts'
 import { coverageGap } from '../hypotheses/coverage-gap.ts'
 import { coverageOverlap } from '../hypotheses/coverage-overlap.ts'
 import type { Hypothesis } from '../hypothesis.ts'
 import { rightLength, rowsOfRequest } from '../right.ts'
+import { slotClaims } from './slots.ts'
 import { type Fallback, tableClaims, type WrongCell } from './tables.ts'
 
 /** Local lengths handed to the kernels, against the formula. */
@@ -19,8 +21,22 @@ export const lengthClaims = (c: Case, hypotheses: readonly Hypothesis[]): Claim[
     otherwise: coverage,
   })
 
-/** Global lengths handed to the kernels, against those of the other ranks. */
-export const globalClaims = (c: Case, hypotheses: readonly Hypothesis[]): Claim[] =>
+/** Global lengths handed to the kernels, against those of the other ranks, or what the ranks have together. */
+export const globalClaims = (c: Case, hypotheses: readonly Hypothesis[]): Claim[] => {
+  const claims = wrongGlobals(c, hypotheses)
+  return claims.map((claim) => ({ ...claim, rivals: [...claim.rivals, ...asTold(c, hypotheses)] }))
+}
+
+/** Lengths that all ranks say alike are wrong only if slots are right: what is wrong with these if the lengths are right. */
+const asTold = (c: Case, hypotheses: readonly Hypothesis[]): FaultName[] => {
+  const [first] = c.ranks
+  const global = first?.global
+  if (global === undefined) return []
+  const isAlike = c.ranks.every((rank) => rank.global?.join() === global.join())
+  return isAlike ? slotClaims({ ...c, lengths: global }, hypotheses).map(({ fault }) => fault) : []
+}
+
+const wrongGlobals = (c: Case, hypotheses: readonly Hypothesis[]): Claim[] =>
   tableClaims(c, hypotheses, {
     name: 'global lengths',
     unit: 'tokens',

@@ -1,4 +1,4 @@
-import { type Case, isSparse, visibleTo } from '../case.ts'
+import { type Case, isSparse, toldTokens, visibleTo } from '../case.ts'
 import { readRow } from '../rows.ts'
 
 /**
@@ -15,15 +15,15 @@ export const mergedWithoutKeys = async (
   for (let row = 0; row < c.rows && left > 0; row++) {
     aborted()
     const request = c.requestOf[row] ?? -1
-    const length = c.lengths?.[request]
+    const length = toldTokens(c, request)
     if (length === undefined || visibleTo(c, row, length) > 0) continue
     left--
     for (const { rank } of c.ranks) {
       const merged = await readRow(c, rank, 'merged', row)
       if (merged?.some((value) => value !== 0 && !Number.isNaN(value)) === true)
         return (
-          `merged has values in row ${row} (rank ${rank}) although request ${request} has no token that it could see by ` +
-          'seq_lens_global: the lengths are not those of this step, or were dumped before they were set'
+          `merged has values in row ${row} (rank ${rank}) although by the lengths request ${request} has no token that it could ` +
+          'see: they are not those of this step, or were dumped before they were set'
         )
     }
   }
