@@ -2,6 +2,7 @@ import { useEffect } from 'react'
 import type { Diagnosis } from '../../../app/diagnosis/result.ts'
 import { diagnosisText, VERDICTS } from '../../../app/diagnosis/text.ts'
 import { faultNamed } from '../../../app/faults/index.ts'
+import { formatInt } from '../../drawing/format.ts'
 import { CopyButton } from '../../shell/CopyButton.tsx'
 import { type Diagnosed, useDiagnosis } from '../../state/diagnosis.ts'
 import { useSession } from '../../state/session.ts'
@@ -127,12 +128,7 @@ const Result = ({ diagnosis, allRows, onAgain }: ResultProps) => {
       ))}
       <Information information={information} />
       <NotChecked notChecked={notChecked} />
-      {inputIssues.length === 0 ? null : (
-        <p className="pm-lacking">
-          {inputIssues.length} {inputIssues.length === 1 ? 'problem' : 'problems'} with files: see “Files and
-          questions”.
-        </p>
-      )}
+      <Issues issues={inputIssues} />
     </div>
   )
 }
@@ -149,6 +145,29 @@ const Information = ({ information }: Pick<Diagnosis, 'information'>) =>
           </li>
         ))}
       </ul>
+    </section>
+  )
+
+/** Problems of files that are listed. */
+const ISSUES = 12
+
+const Issues = ({ issues }: { readonly issues: Diagnosis['inputIssues'] }) =>
+  issues.length === 0 ? null : (
+    <section aria-label="Files">
+      <h3>Files</h3>
+      <ul className="pm-information" data-testid="pm-issues">
+        {issues.slice(0, ISSUES).map(({ message }, i) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: lines have no state of their own
+          <li key={i} className="selectable">
+            {message}
+          </li>
+        ))}
+      </ul>
+      {issues.length <= ISSUES ? null : (
+        <p className="pm-lacking">
+          and {formatInt(issues.length - ISSUES)} more, which “Files and questions” lists
+        </p>
+      )}
     </section>
   )
 
