@@ -3,7 +3,7 @@ import { MEASURES, VECTOR_VALUES } from '../dump/survey.ts'
 import { LIMITS, TRANSPORTS } from '../sweep/cost.ts'
 import type { PointRow } from '../sweep/point-rows.ts'
 import { manifestSchema, RUN_STATUSES } from '../trace/manifest.ts'
-import { PROVENANCES } from '../trace/stages.ts'
+import { PROVENANCES, STAGES } from '../trace/stages.ts'
 
 /**
  * What the renderer and the command line ask of the store. One entry a method: `params` and `result` are
@@ -310,6 +310,50 @@ export const storeMethods = {
         detail: z.string(),
       }),
     ),
+  },
+  /**
+   * Spans of `stages`, the longest first; cells of block tables that ever had physical page `page`, by the step from which on;
+   * events whose severity, kind or sentence has all `words`, in order of time. At most `limit` of each, and only at the given
+   * step (of pages: up to it), layer, rank, request; without stages, page or words none of them.
+   */
+  find: {
+    params: z.strictObject({
+      run: runId,
+      stages: z.array(z.enum(STAGES)).max(STAGES.length),
+      page: int.min(0).nullable(),
+      words: z.array(z.string().min(1).max(100)).max(8),
+      step: int.min(0).nullable(),
+      layer: int.min(0).nullable(),
+      rank: int.min(0).nullable(),
+      request: int.min(0).nullable(),
+      limit: int.min(1).max(200),
+    }),
+    result: z.strictObject({
+      spans: z.array(
+        z.strictObject({
+          rank: int,
+          step: int,
+          layer: int,
+          stage: z.string(),
+          startNs: z.number(),
+          durNs: z.number(),
+          provenance: z.string(),
+        }),
+      ),
+      pages: z.array(z.strictObject({ request: int, column: int, step: int })),
+      events: z.array(
+        z.strictObject({
+          step: int,
+          layer: int,
+          rank: int.nullable(),
+          request: int.nullable(),
+          timeNs: z.number(),
+          kind: z.string(),
+          severity: z.string(),
+          message: z.string(),
+        }),
+      ),
+    }),
   },
   /** Shape of a captured (step, layer): T rows, H heads, c ranks, and which request and query index a row is. */
   capture: {

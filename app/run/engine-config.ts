@@ -109,6 +109,10 @@ export const tokenBytes = (config: RunConfig): number => {
 export const contextLens = (config: RunConfig): number[] =>
   config.workload.requests.flatMap((r) => new Array<number>(r.count).fill(r.contextLen))
 
+/** Tokens of `request` that attention sees at `step`, those of the step included. */
+export const lengthAtStep = (config: RunConfig, request: number, step: number): number =>
+  (contextLens(config)[request] ?? 0) + step * acceptedPerStep(config) + config.workload.qLen
+
 /** Requests for which a graph is captured that replays a batch: 1, 2, 4, 8, 16, 24, ... */
 export const graphBatch = (requests: number): number => {
   for (let size = 1; size < 8; size *= 2) if (requests <= size) return size

@@ -15,6 +15,7 @@ import { captureShape, mergeRow } from './captures.ts'
 import { naming } from './damaged-part.ts'
 import { withConnection } from './duck.ts'
 import type { DumpMethod } from './dump-shelf.ts'
+import { find } from './find.ts'
 import { KernelLoader } from './kernel-loader.ts'
 import { PartTotals } from './part-totals.ts'
 import { StoreProblem } from './problem.ts'
@@ -89,6 +90,7 @@ export class RunBundle {
     blockTable: (params) => withConnection(this.#duck, (c) => blockTable(c, this.folder, params)),
     rows: (params) => withConnection(this.#duck, (c) => rows(c, this.folder, params)),
     events: (params) => withConnection(this.#duck, (c) => events(c, this.folder, params)),
+    find: (params, signal) => withConnection(this.#duck, (c) => find(c, this.folder, params, signal)),
     capture: async (params) => {
       const stats = await this.methods.rows(params)
       return captureShape(this.folder, this.#manifest().config, params, stats)
@@ -186,6 +188,8 @@ export const answerRun = (
       return answer(method, storeMethods.rows.params)
     case 'events':
       return answer(method, storeMethods.events.params)
+    case 'find':
+      return answer(method, storeMethods.find.params)
     case 'capture':
       return answer(method, storeMethods.capture.params)
     case 'mergeRow':

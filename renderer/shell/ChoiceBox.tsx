@@ -21,8 +21,10 @@ interface Props<C extends Choice> {
   readonly choices: readonly C[]
   readonly onChoose: (choice: C) => void
   readonly onClose: () => void
-  /** Said where there is nothing to choose. */
+  /** Said where there is nothing to choose, also to those who do not see. */
   readonly nothing: string
+  /** Whether more may come. */
+  readonly busy?: boolean
   /** Whether the list is shown; the field always is. */
   readonly open: boolean
   readonly testId: string
@@ -59,6 +61,7 @@ export const ChoiceBox = <C extends Choice>({
   onChoose,
   onClose,
   nothing,
+  busy = false,
   open,
   testId,
   field,
@@ -143,8 +146,12 @@ export const ChoiceBox = <C extends Choice>({
             </div>
           ))}
           {choices.length === 0 ? <p className="choice-none quiet">{nothing}</p> : null}
+          {choices.length > 0 && busy ? <p className="choice-none quiet">Searching…</p> : null}
         </div>
       ) : null}
+      <span className="visually-hidden" role="status">
+        {open ? (choices.length === 0 ? nothing : `${choices.length} found`) : ''}
+      </span>
     </div>
   )
 }

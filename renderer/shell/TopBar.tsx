@@ -6,6 +6,7 @@ import { useLayout } from './layout.ts'
 import { PlaceButtons } from './PlaceButtons.tsx'
 import { RunPicker } from './RunPicker.tsx'
 import { StepScrubber } from './StepScrubber.tsx'
+import { SearchField } from './search/SearchField.tsx'
 
 /** What is open, how it stands, and which of its steps is shown. */
 export const TopBar = () => {
@@ -42,6 +43,7 @@ export const TopBar = () => {
         </span>
       )}
       <StepScrubber />
+      <SearchField />
       <button
         type="button"
         className="button button-quiet button-icon"

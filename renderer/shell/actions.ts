@@ -2,6 +2,7 @@ import { copyLink } from '../state/follow-link.ts'
 import { useRunForm } from '../state/form.ts'
 import { startDefaultRun, togglePause } from '../state/run-actions.ts'
 import { runStateOf } from '../state/run-state.ts'
+import { useSearch } from '../state/search.ts'
 import { NO_SELECTION, useSelection } from '../state/selection.ts'
 import { useSession } from '../state/session.ts'
 import { whyNotStart } from '../state/start.ts'
@@ -62,6 +63,14 @@ export const ACTIONS: readonly Action[] = [
     keys: [stroke('KeyP', { ctrl: true, shift: true })],
     enabled: always,
     run: () => useLayout.getState().showPalette(!useLayout.getState().paletteOpen),
+  },
+  {
+    id: 'search',
+    title:
+      'Search steps, spans, tokens, pages, requests and events of the run (where a view has / for itself: Ctrl+F)',
+    keys: [stroke('Slash'), stroke('KeyF', { ctrl: true })],
+    enabled: always,
+    run: () => useSearch.getState().show(true),
   },
   {
     id: 'place.back',

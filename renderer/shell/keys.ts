@@ -20,14 +20,14 @@ export const stroke = (
 
 type Pressed = Pick<KeyboardEvent, 'code' | 'key' | 'ctrlKey' | 'metaKey' | 'shiftKey' | 'altKey'>
 
-/** `?` sits elsewhere on many layouts, so the character counts as well as the place. */
-const isHelp = (pressed: Pressed, key: KeyStroke): boolean =>
-  key.code === 'Slash' && key.shift && pressed.key === '?'
+/** `?` and `/` sit elsewhere on many layouts, so the character counts as well as the place. */
+const isSlash = (pressed: Pressed, key: KeyStroke): boolean =>
+  key.code === 'Slash' && pressed.key === (key.shift ? '?' : '/')
 
 export const matches = (pressed: Pressed, key: KeyStroke): boolean =>
   pressed.altKey === key.alt &&
   (pressed.ctrlKey || pressed.metaKey) === key.ctrl &&
-  (isHelp(pressed, key) || (pressed.code === key.code && pressed.shiftKey === key.shift))
+  (isSlash(pressed, key) || (pressed.code === key.code && pressed.shiftKey === key.shift))
 
 const NAMES: Readonly<Record<string, string>> = {
   Slash: '/',

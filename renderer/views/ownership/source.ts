@@ -1,6 +1,6 @@
 import { type LayoutRequest, parseLayout } from '../../../app/dcp/layout.ts'
 import type { RunConfig } from '../../../app/run/config.ts'
-import { acceptedPerStep, contextLens } from '../../../app/run/engine-config.ts'
+import { lengthAtStep } from '../../../app/run/engine-config.ts'
 import { type ConfigIssue, issueText } from '../../../app/run/parse.ts'
 import type { CalculatorFields } from '../../state/calculator.ts'
 
@@ -15,10 +15,6 @@ export const sourceOfFields = (fields: CalculatorFields): Source => {
 }
 
 export const sourceText = (issues: readonly ConfigIssue[]): string => issues.map(issueText).join('; ')
-
-/** Tokens of `request` that attention sees at `step`, those of the step included. */
-export const lengthAtStep = (config: RunConfig, request: number, step: number): number =>
-  (contextLens(config)[request] ?? 0) + step * acceptedPerStep(config) + config.workload.qLen
 
 /** The layout of one request of a run at one step. */
 export const sourceOfRun = (config: RunConfig, request: number, step: number): Source =>

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { globalIndex, localLengths, owner } from '../../../app/dcp/ownership.ts'
+import { lengthAtStep } from '../../../app/run/engine-config.ts'
 import { parseRunConfig } from '../../../app/run/parse.ts'
 import { engineLengths, lengthsAgree } from '../../../renderer/views/ownership/engine-lengths.ts'
 import { factsOf } from '../../../renderer/views/ownership/facts.ts'
@@ -16,7 +17,6 @@ import {
 import { movedToken } from '../../../renderer/views/ownership/selection-moves.ts'
 import {
   fieldsOfDraft,
-  lengthAtStep,
   sourceOfFields,
   sourceText,
   tokenFromText,
