@@ -44,7 +44,7 @@ beforeEach(async () => {
   await engine.reply('closed')
 })
 
-const NOTHING = {
+const NOTHING: Omit<StoreParams<'find'>, 'run'> = {
   stages: [],
   page: null,
   words: [],
@@ -53,7 +53,7 @@ const NOTHING = {
   rank: null,
   request: null,
   limit: 30,
-} as const
+}
 
 const find = (params: Partial<Omit<StoreParams<'find'>, 'run'>>): Promise<StoreResult<'find'>> =>
   store.request('find', { run: 'run-1', ...NOTHING, ...params })
