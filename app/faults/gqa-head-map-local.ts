@@ -1,5 +1,10 @@
-import { kernelKvHeads } from '../run/shape.ts'
+import type { RunConfig } from '../run/config.ts'
+import { kernelHeads, kernelKvHeads } from '../run/shape.ts'
 import { type Fault, injection, NO_PARAMS, PLAIN, SEVERAL_RANKS } from './fault.ts'
+
+/** Query heads of a KV head by the counts of one rank. */
+const localGroup = (config: RunConfig): number =>
+  Math.max(1, Math.floor(kernelHeads(config) / config.parallel.dcpSize / Math.max(1, kernelKvHeads(config))))
 
 /** Kernels of the named ranks count heads / dcpSize / KV heads query heads to a KV head, and begin again behind the last KV head. */
 export const gqaHeadMapLocal: Fault = {
@@ -19,6 +24,9 @@ export const gqaHeadMapLocal: Fault = {
       },
     ],
     engine: () => PLAIN,
-    cpuOnly: () => 'kernels for GPUs know one map of heads',
+    cpuOnly: (config) =>
+      kernelHeads(config) % (localGroup(config) * kernelKvHeads(config)) === 0
+        ? undefined
+        : 'each KV head has as many query heads on a GPU',
   }),
 }

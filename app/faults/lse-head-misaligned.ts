@@ -19,6 +19,5 @@ export const lseHeadMisaligned: Fault = {
       },
     ],
     engine: () => PLAIN,
-    cpuOnly: () => 'GPUs know one way to read an lse',
   }),
 }

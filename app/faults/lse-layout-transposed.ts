@@ -24,6 +24,5 @@ export const lseLayoutTransposed: Fault = {
       },
     ],
     engine: () => PLAIN,
-    cpuOnly: () => 'GPUs know one way to read an lse',
   }),
 }

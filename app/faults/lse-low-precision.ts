@@ -17,6 +17,5 @@ export const lseLowPrecision: Fault = {
       },
     ],
     engine: () => PLAIN,
-    cpuOnly: () => 'GPUs keep the lse of all steps in one type',
   }),
 }

@@ -101,6 +101,12 @@ void validateWork(const Config& c) {
   for (const int layer : c.captureLayers) range(layer, 0, allLayers(c) - 1, "captureLayers");
 }
 
+/** Whether each KV head has as many query heads also where those of one rank are counted. */
+bool headsDealOut(const Config& c) {
+  const int together = std::max(1, c.heads / c.ranks / std::max(1, c.kvHeads));
+  return c.kvHeads > 0 && c.heads % (together * c.kvHeads) == 0;
+}
+
 void validateFaults(const Config& c) {
   range(static_cast<int64_t>(c.faults.size()), 0, 64, "faults");
   for (const Fault& fault : c.faults) {
@@ -108,6 +114,8 @@ void validateFaults(const Config& c) {
          std::string(name(fault.kind)) + " is injected on the CPU only");
     rule(fault.kind != FaultKind::headOrderPermuted || !c.cuda || !c.processes || c.comm == Comm::p2p,
          "faults", "head-order-permuted of ranks with GPUs of their own needs comm p2p");
+    rule(fault.kind != FaultKind::gqaHeadMapLocal || !c.cuda || headsDealOut(c), "faults",
+         "gqa-head-map-local on a GPU needs as many heads of each KV head");
     rule(fault.ranks != 0, "faults", "must name a rank");
     rule(c.ranks == 64 || fault.ranks >> c.ranks == 0, "faults",
          "must name ranks below ranks (" + std::to_string(c.ranks) + ")");

@@ -29,6 +29,22 @@ ChoiceRule choiceRule(const RunState& state, int rank, int layer) {
           sentinel != nullptr && sentinel->variant == kSentinelIndexed};
 }
 
+LseReading lseReading(const RunState& state, int rank, int layer) {
+  if (faultOf(state, FaultKind::lseHeadMisaligned, rank, layer) != nullptr) return LseReading::untrimmed;
+  if (faultOf(state, FaultKind::lseLayoutTransposed, rank, layer) != nullptr) return LseReading::transposed;
+  return LseReading::right;
+}
+
+bool roundsLse(const RunState& state, int rank, int layer) {
+  return faultOf(state, FaultKind::lseLowPrecision, rank, layer) != nullptr;
+}
+
+int headsTogether(const RunState& state, int rank, int layer) {
+  return faultOf(state, FaultKind::gqaHeadMapLocal, rank, layer) == nullptr
+             ? state.shape.groupHeads
+             : localGroupHeads(state.config, state.shape);
+}
+
 lse::MergeRule mergeRule(const RunState& state, int rank, int layer) {
   const Config& c = state.config;
   lse::MergeRule rule{

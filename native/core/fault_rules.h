@@ -1,9 +1,11 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 
 #include "core/device_code.h"
 #include "core/layout.h"
 #include "core/lse.h"
+#include "core/lse_layout.h"
 #include "core/run_state.h"
 
 /**
@@ -70,6 +72,18 @@ struct ChoiceRule {
 
 NeutralRule neutralRule(const RunState& state, int rank, int layer);
 ChoiceRule choiceRule(const RunState& state, int rank, int layer);
+/** How the step behind the kernel reads its lse, and whether the kernel rounds it to bf16. */
+LseReading lseReading(const RunState& state, int rank, int layer);
+bool roundsLse(const RunState& state, int rank, int layer);
+
+/** Query heads of a KV head when those of one rank are counted in place of those of the group. */
+inline int localGroupHeads(const Config& config, const Shape& shape) {
+  return std::max(1, shape.headsPerRank / std::max(1, config.kvHeads));
+}
+/** Query heads in a row that attend with one KV head, before those of the next and at last of the first
+ * again; with KV heads. */
+int headsTogether(const RunState& state, int rank, int layer);
+
 /** How the merge weights partials, and in which base it takes their lse. */
 lse::MergeRule mergeRule(const RunState& state, int rank, int layer);
 /** The rank whose heads it takes from the exchange: itself, unless a fault says another. */

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/config.h"
+#include "core/fault_rules.h"
 
 /** Launch parameters of the attention kernel, all in one place. They follow from the configuration alone,
  * never from the number of cores, so results are the same bytes on any number of threads. */
@@ -16,11 +17,6 @@ constexpr int kUnitRows = 32;
 constexpr int kUnitsWanted = 16;
 /** Shortest range of keys worth a unit of its own. */
 constexpr int kLeastSplitKeys = 1024;
-
-/** Query heads of a KV head when those of one rank are counted in place of those of the group. */
-inline int localGroupHeads(const Config& config, const Shape& shape) {
-  return std::max(1, shape.headsPerRank / std::max(1, config.kvHeads));
-}
 
 /** Query heads that surely share a KV head, whichever map is in use. */
 inline int sharingHeads(const Config& config, const Shape& shape) {

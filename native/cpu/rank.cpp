@@ -179,10 +179,7 @@ void Rank::keepOwn(int layer) {
 }
 
 KernelFaults Rank::kernelFaults(int layer) const {
-  return {fault(FaultKind::lseLowPrecision, layer) != nullptr,
-          fault(FaultKind::lseHeadMisaligned, layer) != nullptr     ? LseReading::untrimmed
-          : fault(FaultKind::lseLayoutTransposed, layer) != nullptr ? LseReading::transposed
-                                                                    : LseReading::right};
+  return {roundsLse(shared_.state, rank_, layer), lseReading(shared_.state, rank_, layer)};
 }
 
 void Rank::exchange(int layer) {

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/fault_rules.h"
 #include "core/stale.h"
 #include "cpu/rank.h"
 
@@ -43,8 +44,7 @@ void Rank::attendUnits(int layer, ThreadScratch& scratch) {
 
 int Rank::kvHeadOf(int layer, int head) const {
   if (config_.kvHeads == 0) return 0;
-  if (fault(FaultKind::gqaHeadMapLocal, layer) == nullptr) return head / shape_.groupHeads;
-  return head / localGroupHeads(config_, shape_) % config_.kvHeads;
+  return head / headsTogether(shared_.state, rank_, layer) % config_.kvHeads;
 }
 
 void Rank::attendUnit(int layer, int64_t unit, ThreadScratch& scratch) {

@@ -50,6 +50,9 @@ struct AttentionInputs {
   const int32_t* bounds;
   /** Sparse: slot (page * pageSize + offset) of each key [T][topk], -1 for none, anywhere. */
   const int32_t* slots;
+  /** Query heads in a row that attend with one KV head, before those of the next; 0: heads / kvHeads. Of a
+   * number that deals all heads out evenly. */
+  int headsTogether = 0;
   float softmaxScale;
   bool base2;
   EmptyRow emptyRow;

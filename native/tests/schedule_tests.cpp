@@ -56,7 +56,7 @@ void groupsHaveEveryRowOnce(const KvGroups& of) {
       const int64_t row = groupedRow(of, group, i);
       EXPECT(rows.insert(row).second);
       EXPECT(row / of.heads / of.qLen == group / of.kvHeads);
-      EXPECT(row % of.heads / each == group % of.kvHeads);
+      EXPECT(row % of.heads / of.together % of.kvHeads == group % of.kvHeads);
     }
   EXPECT(rows.size() == static_cast<size_t>(kRequests * of.qLen * of.heads));
   EXPECT(*rows.begin() == 0 && *rows.rbegin() == kRequests * of.qLen * of.heads - 1);
@@ -76,7 +76,8 @@ void schedule() {
   dealOut({65536, 0, 1}, 64, 264, 16);
   for (const int qLen : {1, 2, 8})
     for (const auto& [heads, kvHeads] : {std::pair(8, 2), {28, 4}, {3, 3}, {16, 1}})
-      groupsHaveEveryRowOnce({qLen, heads, kvHeads});
+      for (const int together : {1, 2, heads / kvHeads})
+        if (heads % (together * kvHeads) == 0) groupsHaveEveryRowOnce({qLen, heads, kvHeads, together});
 }
 
 }  // namespace dcpscope::tests

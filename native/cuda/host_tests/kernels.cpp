@@ -139,7 +139,7 @@ void gatherQueries(const void*, void*, int64_t, cudaStream_t stream, Stamps stam
 }
 void layOutLse(const float*, int, const KernelLse&, cudaStream_t stream, Stamps) { kernel(stream, {}); }
 void neutralize(const NeutralizeTask&, cudaStream_t stream, Stamps stamps) { kernel(stream, stamps); }
-void neutralize(const NeutralizeTask&, const KernelLse&, cudaStream_t stream, Stamps stamps) {
+void neutralize(const NeutralizeTask&, const KernelLse&, LseReading, cudaStream_t stream, Stamps stamps) {
   kernel(stream, stamps);
 }
 void fillPartial(const PartialFill& task, cudaStream_t stream) {
@@ -151,6 +151,7 @@ void fillPartial(const PartialFill& task, cudaStream_t stream) {
     return true;
   });
 }
+void roundToBf16(float*, int64_t, cudaStream_t stream) { kernel(stream, {}); }
 void ruleBounds(const NeutralRule&, int, const int32_t*, int32_t*, cudaStream_t stream) {
   kernel(stream, {});
 }

@@ -1,3 +1,4 @@
+#include "core/bf16.h"
 #include "cuda/check.h"
 #include "cuda/ops/faults.h"
 #include "cuda/ops/launch.h"
@@ -19,6 +20,11 @@ __global__ void __launch_bounds__(kThreads) fillKernel(PartialFill task) {
   for (float& value : values) value = task.outValue;
   storeEight(task.out, at, narrow<Fp32>(values));
   if (at % perRow == 0) task.lse[at / perRow] = task.lseValue;
+}
+
+__global__ void __launch_bounds__(kThreads) roundKernel(float* values, int64_t count) {
+  const int64_t i = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  if (i < count) values[i] = fromBf16(toBf16(values[i]));
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -47,6 +53,11 @@ void fillPartial(const PartialFill& task, cudaStream_t stream) {
     fillKernel<fp32.value><<<blocksFor(eights, kThreads), kThreads, 0, stream>>>(task);
   });
   launched("filling a partial");
+}
+
+void roundToBf16(float* values, int64_t count, cudaStream_t stream) {
+  roundKernel<<<blocksFor(count, kThreads), kThreads, 0, stream>>>(values, count);
+  launched("rounding an lse");
 }
 
 void ruleBounds(const NeutralRule& rule, int tokens, const int32_t* bounds, int32_t* ruled,

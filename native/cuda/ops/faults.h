@@ -23,6 +23,9 @@ struct PartialFill {
 
 void fillPartial(const PartialFill& task, cudaStream_t stream);
 
+/** Rounds `count` values to what bf16 holds. */
+void roundToBf16(float* values, int64_t count, cudaStream_t stream);
+
 /** Bounds by which neutralising clears what `rule` says of the true ones: 0 where it clears, else 1; both
  * [tokens]. */
 void ruleBounds(const NeutralRule& rule, int tokens, const int32_t* bounds, int32_t* ruled,

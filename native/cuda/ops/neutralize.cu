@@ -39,12 +39,26 @@ __device__ inline Share shareOf(const NeutralizeTask& task, int parts) {
 /** The kernel's lse is that of the task already. */
 struct InPlace {};
 
+/** It is read as it is kept, or as a fault says. */
+struct Apart {
+  KernelLse kernel;
+  __device__ float at(int64_t token, int head, int) const { return kernel.get(kernel.place.at(token, head)); }
+};
+struct Misread {
+  KernelLse kernel;
+  LseReading reading;
+  __device__ float at(int64_t token, int head, int heads) const {
+    return kernel.get(kernel.place.readAt(token * heads + head, heads, reading));
+  }
+};
+
 /** A thread brings the lse that it goes on with, so that nothing waits. */
-__device__ inline void bring(const NeutralizeTask& task, const KernelLse& kernel, const Share& share) {
+template <class Lse>
+__device__ inline void bring(const NeutralizeTask& task, const Lse& kept, const Share& share) {
   float* to = task.lse + share.token * task.heads;
   for (int head = share.firstHead + static_cast<int>(threadIdx.x); head < share.firstHead + share.heads;
        head += kThreads)
-    to[head] = kernel.get(kernel.place.at(share.token, head));
+    to[head] = kept.at(share.token, head, task.heads);
 }
 
 /** What a thread sees of its block's share. */
@@ -102,13 +116,13 @@ int partsOf(const NeutralizeTask& task) {
   return parts < task.heads ? parts : task.heads;
 }
 
-/** Lse: InPlace, or KernelLse. */
+/** Lse: InPlace, Apart or Misread. */
 template <bool Fp32, StatsOf Of, class Lse>
 __global__ void __launch_bounds__(kThreads)
-    neutralizeKernel(NeutralizeTask task, int parts, Stamps stamps, Lse kernel) {
+    neutralizeKernel(NeutralizeTask task, int parts, Stamps stamps, Lse kept) {
   const BlockStamp stamp(stamps);
   const Share share = shareOf(task, parts);
-  if constexpr (std::is_same_v<Lse, KernelLse>) bring(task, kernel, share);
+  if constexpr (!std::is_same_v<Lse, InPlace>) bring(task, kept, share);
   const int64_t firstRow = share.token * task.heads + share.firstHead;
   const bool empty = task.bounds[share.token] <= 0;
   if constexpr (Of != StatsOf::none)
@@ -119,22 +133,22 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 template <bool Fp32, StatsOf Of, class Lse>
-void launch(const NeutralizeTask& task, Lse kernel, cudaStream_t stream, Stamps stamps) {
+void launch(const NeutralizeTask& task, Lse kept, cudaStream_t stream, Stamps stamps) {
   const int parts = partsOf(task);
   neutralizeKernel<Fp32, Of>
-      <<<blocksFor(int64_t{task.tokens} * parts, 1), kThreads, 0, stream>>>(task, parts, stamps, kernel);
+      <<<blocksFor(int64_t{task.tokens} * parts, 1), kThreads, 0, stream>>>(task, parts, stamps, kept);
 }
 
 template <class Lse>
-void launchFor(const NeutralizeTask& task, Lse kernel, cudaStream_t stream, Stamps stamps) {
+void launchFor(const NeutralizeTask& task, Lse kept, cudaStream_t stream, Stamps stamps) {
   choose(task.outFp32, [&](auto fp32) {
     switch (task.statsOf) {
       case StatsOf::none:
-        return launch<fp32.value, StatsOf::none>(task, kernel, stream, stamps);
+        return launch<fp32.value, StatsOf::none>(task, kept, stream, stamps);
       case StatsOf::tokensWithoutKeys:
-        return launch<fp32.value, StatsOf::tokensWithoutKeys>(task, kernel, stream, stamps);
+        return launch<fp32.value, StatsOf::tokensWithoutKeys>(task, kept, stream, stamps);
       case StatsOf::allTokens:
-        return launch<fp32.value, StatsOf::allTokens>(task, kernel, stream, stamps);
+        return launch<fp32.value, StatsOf::allTokens>(task, kept, stream, stamps);
     }
   });
   launched("neutralize");
@@ -146,8 +160,12 @@ void neutralize(const NeutralizeTask& task, cudaStream_t stream, Stamps stamps) 
   launchFor(task, InPlace{}, stream, stamps);
 }
 
-void neutralize(const NeutralizeTask& task, const KernelLse& kernel, cudaStream_t stream, Stamps stamps) {
-  launchFor(task, kernel, stream, stamps);
+void neutralize(const NeutralizeTask& task, const KernelLse& kernel, LseReading reading, cudaStream_t stream,
+                Stamps stamps) {
+  if (reading == LseReading::right)
+    launchFor(task, Apart{kernel}, stream, stamps);
+  else
+    launchFor(task, Misread{kernel, reading}, stream, stamps);
 }
 
 }  // namespace dcpscope::cuda

@@ -35,8 +35,10 @@ struct NeutralizeTask {
 
 void neutralize(const NeutralizeTask& task, cudaStream_t stream, Stamps stamps);
 
-/** The same where the kernel keeps its lse apart: first brings it to `task.lse`, trimmed. */
-void neutralize(const NeutralizeTask& task, const KernelLse& kernel, cudaStream_t stream, Stamps stamps);
+/** The same where the kernel keeps its lse apart: first brings it to `task.lse`, trimmed, as `reading` says.
+ */
+void neutralize(const NeutralizeTask& task, const KernelLse& kernel, LseReading reading, cudaStream_t stream,
+                Stamps stamps);
 
 /** NaN in the merged output of one token. */
 struct NanCount {

@@ -88,6 +88,7 @@ class PortableAttention final : public Attention {
     Work work = work_;
     place(work, static_cast<unsigned char*>(workspace));
     work.in = inputs;
+    work.headsTogether = inputs.headsTogether > 0 ? inputs.headsTogether : work.shape.heads / work.kvHeads;
     const float unit = work.shape.kvType == KvType::fp8 ? inputs.kvScale : 1.0f;
     work.scoreScale = float(double(inputs.softmaxScale) * M_LOG2E * double(unit));
     work.valueScale = unit;

@@ -5,11 +5,15 @@
 
 namespace dcpscope::cuda::portable {
 
-/** What says which query rows share a KV head: H query heads of each query token, equally many a KV head. */
+/**
+ * What says which query rows share a KV head: H query heads of each query token, equally many a KV head, of
+ * which `together` follow each other, before those of the next KV head and at last of the first again.
+ */
 struct KvGroups {
   int qLen;
   int heads;
   int kvHeads;
+  int together;
 };
 
 /**
@@ -19,7 +23,9 @@ struct KvGroups {
 DCPSCOPE_HD constexpr int64_t groupedRow(const KvGroups& of, int group, int inGroup) {
   const int each = of.heads / of.kvHeads;
   const int64_t token = static_cast<int64_t>(group / of.kvHeads) * of.qLen + inGroup / each;
-  return token * of.heads + group % of.kvHeads * each + inGroup % each;
+  const int i = inGroup % each;
+  const int turn = i / of.together * of.kvHeads + group % of.kvHeads;
+  return token * of.heads + turn * of.together + i % of.together;
 }
 
 }  // namespace dcpscope::cuda::portable

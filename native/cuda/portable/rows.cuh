@@ -10,7 +10,8 @@ namespace dcpscope::cuda::portable {
 
 /** Row of [T][H] that is row `inGroup` of a group that is one KV head of a request. */
 __device__ inline int64_t groupedRow(const Work& work, int group, int inGroup) {
-  return groupedRow(KvGroups{work.shape.qLen, work.shape.heads, work.kvHeads}, group, inGroup);
+  return groupedRow(KvGroups{work.shape.qLen, work.shape.heads, work.kvHeads, work.headsTogether}, group,
+                    inGroup);
 }
 
 /** The same for a group of any kind. */

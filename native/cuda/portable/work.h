@@ -28,6 +28,8 @@ struct Work {
   int rowsPerGroup;
   /** KV heads, 1 with MLA: groups of a request when dense. */
   int kvHeads;
+  /** Query heads in a row that share a KV head. */
+  int headsTogether;
   /** Of a tile. */
   int rows;
   int keys;

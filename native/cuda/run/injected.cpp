@@ -37,9 +37,11 @@ const void* Injected::pool(int rank, int layer, cudaStream_t stream) const {
   return misread_.at();
 }
 
-void Injected::spoilPadding(int rank, int layer, cudaStream_t stream) const {
+void Injected::spoil(int rank, int layer, cudaStream_t stream) const {
   if (acts(FaultKind::padRowGarbage, rank, layer))
     fill(rank, layer, s_.batchTokens, std::numeric_limits<float>::quiet_NaN(), kStaleLse, stream);
+  if (roundsLse(state_, rank, layer))
+    roundToBf16(buffers_.lse(rank, layer), static_cast<int64_t>(z_.tokens) * c_.heads, stream);
 }
 
 const int32_t* Injected::ruled(int rank, int layer, const int32_t* bounds, cudaStream_t stream) const {

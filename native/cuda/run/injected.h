@@ -18,8 +18,8 @@ class Injected {
   void age(int rank, int layer, cudaStream_t stream) const;
   /** The pool of a layer as attention finds it. */
   const void* pool(int rank, int layer, cudaStream_t stream) const;
-  /** Behind attention: what it left in rows that only pad the batch. */
-  void spoilPadding(int rank, int layer, cudaStream_t stream) const;
+  /** Behind attention: what it left in rows that only pad the batch, and of the lse. */
+  void spoil(int rank, int layer, cudaStream_t stream) const;
   /** Bounds by which rows are neutralised, from those of the layer. */
   const int32_t* ruled(int rank, int layer, const int32_t* bounds, cudaStream_t stream) const;
 

@@ -129,6 +129,7 @@ void Stages::attend(int rank, int layer, StepMode mode, const Stamps& stamps, co
   in.lengths = keysOf(rank);
   in.bounds = boundsOf(rank, layer);
   in.slots = c_.topk > 0 ? buffers_.slots(rank) : nullptr;
+  in.headsTogether = headsTogether(state_, rank, layer);
   in.softmaxScale = static_cast<float>(c_.softmaxScale);
   in.base2 = c_.base2;
   in.emptyRow = c_.emptyRow;
@@ -139,7 +140,7 @@ void Stages::attend(int rank, int layer, StepMode mode, const Stamps& stamps, co
   in.combineStamps = combineStamps;
   if (injected_ != nullptr) injected_->age(rank, layer, stream);
   attention_.run(buffers_.workspace(rank), in, stream);
-  if (injected_ != nullptr) injected_->spoilPadding(rank, layer, stream);
+  if (injected_ != nullptr) injected_->spoil(rank, layer, stream);
   if (keepsLseApart(c_)) layOutLse(in.lse, c_.heads, kernelLse(rank), stream, combineStamps);
 }
 
@@ -159,7 +160,7 @@ void Stages::neutralize(int rank, int layer, StepMode mode, const Stamps& stamps
                             statsOf,
                             buffers_.stats(rank, layer)};
   if (keepsLseApart(c_))
-    dcpscope::cuda::neutralize(task, kernelLse(rank), stream, stamps);
+    dcpscope::cuda::neutralize(task, kernelLse(rank), lseReading(state_, rank, layer), stream, stamps);
   else
     dcpscope::cuda::neutralize(task, stream, stamps);
 }

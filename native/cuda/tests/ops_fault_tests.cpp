@@ -38,6 +38,17 @@ void fillsPartials(Random& random, bool fp32) {
   lse.checkGuards("lse");
 }
 
+void roundsValues(Random& random) {
+  std::vector<float> values = randoms(random, random.integer(1, 3000), true);
+  for (float& value : values)
+    if (random.chance(0.1)) value = random.pick({INFINITY, -INFINITY, NAN, 0.0F, 3e38F});
+  const DeviceArray<float> device(values);
+  roundToBf16(device.get(), device.count(), nullptr);
+  for (float& value : values) value = rounded(value, false);
+  expectSame(device.download(), values, "rounded lse");
+  device.checkGuards("lse");
+}
+
 void rulesBounds(Random& random) {
   const auto tokens = static_cast<int>(random.integer(1, 700));
   const NeutralRule rule{random.chance(0.3), random.chance(0.3), static_cast<int>(random.integer(0, tokens))};
@@ -182,6 +193,7 @@ void opsFaultTests(Runner& runner) {
   const int times = runner.reduced() ? 2 : 20;
   randomTest(runner, "ops/faults/fill/bf16", times, [](Random& random) { fillsPartials(random, false); });
   randomTest(runner, "ops/faults/fill/fp32", times, [](Random& random) { fillsPartials(random, true); });
+  randomTest(runner, "ops/faults/round", times, roundsValues);
   randomTest(runner, "ops/faults/rule", times, rulesBounds);
   randomTest(runner, "ops/faults/misread", times, misreadsPools);
   randomTest(runner, "ops/faults/localize", times, localizesByRules);

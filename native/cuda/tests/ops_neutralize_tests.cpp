@@ -82,6 +82,8 @@ void laysOutAndBrings(Random& random, bool bf16, StatsOf statsOf) {
   const DeviceArray<int32_t> bounds(partial.bounds);
   Values out(partial.values(), false);
   DeviceArray<float> lse(static_cast<int64_t>(partial.lse.size()));
+  const LseReading reading =
+      random.pick({LseReading::right, LseReading::right, LseReading::transposed, LseReading::untrimmed});
   DeviceArray<uint8_t> kept(place.size() * (bf16 ? 2 : 4));
   DeviceArray<StatsRecord> stats(partial.tokens);
   out.upload(partial.out);
@@ -102,9 +104,10 @@ void laysOutAndBrings(Random& random, bool bf16, StatsOf statsOf) {
   const StampProbe stamps;
   neutralize({partial.tokens, partial.heads, partial.valueDim, false, out.get(), lse.get(), bounds.get(),
               statsOf, statsOf == StatsOf::none ? nullptr : stats.get()},
-             {place, bf16, kept.get()}, nullptr, stamps.get());
-  if (bf16)
-    for (float& value : partial.lse) value = fromBf16(toBf16(value));
+             {place, bf16, kept.get()}, reading, nullptr, stamps.get());
+  for (size_t row = 0; row < partial.lse.size(); ++row)
+    partial.lse[row] = KernelLse{place, bf16, host.data()}.get(
+        place.readAt(static_cast<int64_t>(row), partial.heads, reading));
   std::vector<float> wantOut = partial.out;
   std::vector<float> wantLse = partial.lse;
   for (int t = 0; t < partial.tokens; ++t) {
