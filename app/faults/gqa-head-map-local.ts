@@ -2,9 +2,13 @@ import type { RunConfig } from '../run/config.ts'
 import { kernelHeads, kernelKvHeads } from '../run/shape.ts'
 import { type Fault, injection, NO_PARAMS, PLAIN, SEVERAL_RANKS } from './fault.ts'
 
-/** Query heads of a KV head by the counts of one rank. */
-const localGroup = (config: RunConfig): number =>
-  Math.max(1, Math.floor(kernelHeads(config) / config.parallel.dcpSize / Math.max(1, kernelKvHeads(config))))
+/** Whether each KV head has as many query heads also by the counts of one rank. */
+const dealsOut = (config: RunConfig): boolean => {
+  const heads = kernelHeads(config)
+  const kvHeads = Math.max(1, kernelKvHeads(config))
+  const together = Math.max(1, Math.floor(heads / config.parallel.dcpSize / kvHeads))
+  return heads % (together * kvHeads) === 0
+}
 
 /** Kernels of the named ranks count heads / dcpSize / KV heads query heads to a KV head, and begin again behind the last KV head. */
 export const gqaHeadMapLocal: Fault = {
@@ -24,9 +28,6 @@ export const gqaHeadMapLocal: Fault = {
       },
     ],
     engine: () => PLAIN,
-    cpuOnly: (config) =>
-      kernelHeads(config) % (localGroup(config) * kernelKvHeads(config)) === 0
-        ? undefined
-        : 'each KV head has as many query heads on a GPU',
+    cpuOnly: (config) => (dealsOut(config) ? undefined : 'a GPU has as many query heads for each KV head'),
   }),
 }

@@ -104,7 +104,7 @@ void validateWork(const Config& c) {
 /** Whether each KV head has as many query heads also where those of one rank are counted. */
 bool headsDealOut(const Config& c) {
   const int together = std::max(1, c.heads / c.ranks / std::max(1, c.kvHeads));
-  return c.kvHeads > 0 && c.heads % (together * c.kvHeads) == 0;
+  return c.kvHeads == 0 || c.heads % (together * c.kvHeads) == 0;
 }
 
 void validateFaults(const Config& c) {

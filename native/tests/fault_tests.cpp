@@ -62,7 +62,16 @@ void gpusRefuseWhatOnlyTheCpuInjects() {
   EXPECT(refusal(config) == "faults: split-counter-undersized is injected on the CPU only");
   config.cuda = false;
   EXPECT(refusal(config).empty());
-  config.cuda = config.processes = true;
+  config.cuda = true;
+  config.faults[0].kind = FaultKind::gqaHeadMapLocal;
+  config.heads = 10;
+  config.kvHeads = 2;
+  config.headDim = 64;
+  EXPECT(refusal(config) == "faults: gqa-head-map-local on a GPU needs as many heads of each KV head");
+  config.heads = 8;
+  EXPECT(refusal(config).empty());
+  config.kvHeads = 0;
+  config.processes = true;
   config.faults[0].kind = FaultKind::headOrderPermuted;
   EXPECT(refusal(config) == "faults: head-order-permuted of ranks with GPUs of their own needs comm p2p");
   config.comm = Comm::p2p;

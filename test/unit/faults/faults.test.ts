@@ -133,6 +133,17 @@ describe('faults of a configuration', () => {
       'faults[0].fault: head-order-permuted is injected on the CPU only, as NCCL deals out the heads of ranks in processes in their order, unless parallel.comm is p2p; set engine.device to cpu or auto',
     ])
     expect(said({ ...permuted, parallel: { tpSize: 4, dcpSize: 4, comm: 'p2p' } })).toEqual([])
+    const heads = (count: number): RunConfigInput => ({
+      model: { heads: count, kvHeads: 2, headDim: 64 },
+      parallel: { tpSize: 2, dcpSize: 2 },
+      faults: [{ fault: 'gqa-head-map-local' }],
+      engine: { device: 'cuda' },
+    })
+    expect(said(heads(8))).toEqual([])
+    expect(said(heads(12))).toEqual([])
+    expect(said(heads(10))).toEqual([
+      'faults[0].fault: gqa-head-map-local is injected on the CPU only, as a GPU has as many query heads for each KV head; set engine.device to cpu or auto',
+    ])
   })
 
   it('act on the branch that they name: that of the model, or of a draft where there is one', () => {
