@@ -201,7 +201,6 @@ const CASES: readonly (readonly [name: string, config: EngineConfig])[] = [
     }),
   ],
   ['fp8 read as fp8_ds_mla', small([fault('kv-layout-mismatch', { ranks: [0, 2] })], { kvDtype: 'fp8' })],
-  ['fp8_ds_mla read as fp8', small([fault('kv-layout-mismatch')], { kvDtype: 'fp8_ds_mla', topk: 64 })],
   ['ids as they come', small([fault('topk-not-localised')], { topk: 64, kvDtype: 'fp8_ds_mla' })],
   ['-1 as a place', small([fault('topk-sentinel-owned')], { topk: 64, qLen: 2, acceptedPerStep: 2 })],
   [
@@ -290,6 +289,8 @@ const anyFaults: fc.Arbitrary<EngineConfig> = fc
   .map(({ faults, padRequests, ...over }) =>
     small(faults, {
       ...over,
+      // Of several new tokens two ranks would write into one slot, in an order that a GPU does not keep.
+      qLen: faults.some((one) => one.fault === 'coverage-overlap') ? 1 : over.qLen,
       padRequests,
       contextLens: [0, 200, 37, ...new Array<number>(padRequests).fill(0)],
     }),
