@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { MEASURES, VECTOR_VALUES } from '../dump/survey.ts'
+import { BAD_ROW_KINDS } from '../events/row-kinds.ts'
+import { EVENT_LEVELS } from '../events/words.ts'
 import { LIMITS, TRANSPORTS } from '../sweep/cost.ts'
 import type { PointRow } from '../sweep/point-rows.ts'
 import { manifestSchema, RUN_STATUSES } from '../trace/manifest.ts'
-import { PROVENANCES, STAGES } from '../trace/stages.ts'
+import { PROVENANCES, SEVERITIES, STAGES } from '../trace/stages.ts'
 
 /**
  * What the renderer and the command line ask of the store. One entry a method: `params` and `result` are
@@ -113,6 +115,10 @@ const pointRow: z.ZodType<PointRow> = z.strictObject({
   capacityLimited: z.boolean(),
 })
 
+/** Most groups of events, and rows of them, in one answer. */
+export const MAX_EVENT_GROUPS = 1000
+export const MAX_EVENT_ROWS = 10_000
+
 /** A rank's file of a dump, or the unsharded reference of a run. */
 const dumpRank = z.union([int.min(0), z.literal('reference')])
 export type DumpRank = z.output<typeof dumpRank>
@@ -152,6 +158,58 @@ const tensorGrid = z.strictObject({
   rowName: z.string(),
   columnName: z.string(),
 })
+
+/** Which events, or rows of partials, are meant; null and no kinds leave nothing out. Steps from `fromStep` to `toStep`, both in. */
+const eventFilter = z.strictObject({
+  level: z.enum(EVENT_LEVELS),
+  kinds: z.array(z.string().max(40)).max(40),
+  /** -1 for what names no rank, no layer or no request. */
+  rank: int.min(-1).nullable(),
+  layer: int.min(-1).nullable(),
+  request: int.min(-1).nullable(),
+  fromStep: int.min(0).nullable(),
+  toStep: int.min(0).nullable(),
+})
+export type EventFilter = z.output<typeof eventFilter>
+
+export const EVENT_GROUPINGS = ['kind', 'rank', 'layer', 'request', 'step'] as const
+export type EventGrouping = (typeof EVENT_GROUPINGS)[number]
+
+const rowPlace = { step: int, layer: int, request: int, qIndex: int }
+
+const badPartial = z.strictObject({
+  ...rowPlace,
+  rank: int,
+  kind: z.enum(BAD_ROW_KINDS),
+  odd: z.number(),
+  merged: z.boolean().nullable(),
+})
+
+const badMerged = z.strictObject({
+  ...rowPlace,
+  kind: z.enum(['nan_in_merged', 'check_failed']),
+  rank: int,
+  value: anyNumber,
+})
+
+/** See Cause in app/events/cause.ts. */
+const cause = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('none') }),
+  z.strictObject({ kind: z.literal('harmless'), first: badPartial }),
+  z.strictObject({
+    kind: z.literal('partial'),
+    partials: z.array(badPartial).readonly(),
+    merged: badMerged,
+    before: badPartial.nullable(),
+  }),
+  z.strictObject({ kind: z.literal('merge'), merged: badMerged, before: badPartial.nullable() }),
+  z.strictObject({
+    kind: z.literal('finite'),
+    merged: badMerged,
+    suspects: z.array(badPartial).readonly(),
+    before: badPartial.nullable(),
+  }),
+])
 
 export const storeMethods = {
   /** Runs in the folder of runs, newest first. */
@@ -353,6 +411,95 @@ export const storeMethods = {
           message: z.string(),
         }),
       ),
+    }),
+  },
+  /**
+   * Counts by what `by` names, at most MAX_EVENT_GROUPS: kinds worst first, others in order. `key` is the kind, or the number,
+   * -1 for none; `groups` and `total` count all.
+   */
+  eventGroups: {
+    params: z.strictObject({ run: runId, filter: eventFilter, by: z.enum(EVENT_GROUPINGS) }),
+    result: z.strictObject({
+      total: z.number(),
+      groups: z.number(),
+      list: z.array(
+        z.strictObject({
+          key: z.union([z.string(), int]),
+          /** The worst in the group. */
+          severity: z.enum(SEVERITIES),
+          count: z.number(),
+          /** Steps with one, the first and the last of them. */
+          steps: z.number(),
+          firstStep: int,
+          lastStep: int,
+        }),
+      ),
+    }),
+  },
+  /** Events, or rows of partials, from place `from` on, by step, layer, rank, request and query row. */
+  eventRows: {
+    params: z.strictObject({
+      run: runId,
+      filter: eventFilter,
+      from: int.min(0),
+      max: int.min(1).max(MAX_EVENT_ROWS),
+    }),
+    result: z.array(
+      z.strictObject({
+        step: int,
+        layer: int,
+        rank: int.nullable(),
+        request: int.nullable(),
+        qIndex: int.nullable(),
+        /** Of events: when it was noticed, at the end of the step. */
+        timeNs: z.number().nullable(),
+        kind: z.string(),
+        severity: z.enum(SEVERITIES),
+        message: z.string(),
+        /** JSON object with the numbers behind the sentence. */
+        detail: z.string(),
+      }),
+    ),
+  },
+  /**
+   * How many lie in each of at most `buckets` parts of the run's steps, `perBucket` steps each from step 0 on, by severity. The
+   * steps of the filter are not applied.
+   */
+  eventDensity: {
+    params: z.strictObject({ run: runId, filter: eventFilter, buckets: int.min(1).max(4096) }),
+    result: z.strictObject({ steps: int, perBucket: int, info: i32, warning: i32, error: i32 }),
+  },
+  /**
+   * Where bad values began (see app/events/cause.ts) and where else there are such: cells of bad rows of partials in the layers
+   * of the step of the cause, and in parts of `perBucket` steps of the whole run. `kind` of a cell is the place of its worst kind
+   * in BAD_ROW_KINDS. Layers and steps are those of bad merged rows too: `mergedLayers` those that events name.
+   */
+  firstCause: {
+    params: z.strictObject({ run: runId, buckets: int.min(1).max(1024) }),
+    result: z.strictObject({
+      cause,
+      layers: z.strictObject({ step: int, layer: i32, rank: i32, rows: i32, kind: u8, mergedLayers: i32 }),
+      steps: z.strictObject({
+        steps: int,
+        perBucket: int,
+        bucket: i32,
+        rank: i32,
+        rows: i32,
+        kind: u8,
+        /** Of each part: steps with NaN in merged rows, and steps that are off the reference. */
+        nanMerged: i32,
+        offReference: i32,
+      }),
+      totals: z.strictObject({
+        /** Bad rows of partials, and in how many steps, layers, requests they lie, and on which ranks. */
+        rows: z.number(),
+        steps: z.number(),
+        layers: z.number(),
+        requests: z.number(),
+        ranks: i32,
+        nanSteps: z.number(),
+        offSteps: z.number(),
+      }),
     }),
   },
   /** Shape of a captured (step, layer): T rows, H heads, c ranks, and which request and query index a row is. */

@@ -31,6 +31,21 @@ export const withConnection = async <T>(
   }
 }
 
+/** Ends the statements of `work` when `signal` says that nobody waits for them any more. */
+export const interruptible = async <T>(
+  connection: DuckDBConnection,
+  signal: AbortSignal | undefined,
+  work: () => Promise<T>,
+): Promise<T> => {
+  const interrupt = (): void => connection.interrupt()
+  signal?.addEventListener('abort', interrupt)
+  try {
+    return await work()
+  } finally {
+    signal?.removeEventListener('abort', interrupt)
+  }
+}
+
 /** Rows as plain objects of numbers, strings, booleans and nulls; BIGINT becomes a number (exact below 2^53). */
 export type PlainRow = Readonly<Record<string, number | string | boolean | null>>
 

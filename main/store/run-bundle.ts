@@ -1,4 +1,4 @@
-import type { DuckDBInstance } from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { z } from 'zod'
 import {
   type RunInfo,
@@ -13,9 +13,11 @@ import { TABLE_NAMES } from '../../app/trace/tables.ts'
 import { checkPart, hasReference, listCaptures, listParts } from './bundle-files.ts'
 import { captureShape, mergeRow } from './captures.ts'
 import { naming } from './damaged-part.ts'
-import { withConnection } from './duck.ts'
+import { interruptible, withConnection } from './duck.ts'
 import type { DumpMethod } from './dump-shelf.ts'
+import { eventDensity, eventGroups, eventRows } from './event-queries.ts'
 import { find } from './find.ts'
+import { causeOfRun, type WasMerged } from './first-cause.ts'
 import { KernelLoader } from './kernel-loader.ts'
 import { PartTotals } from './part-totals.ts'
 import { StoreProblem } from './problem.ts'
@@ -91,6 +93,19 @@ export class RunBundle {
     rows: (params) => withConnection(this.#duck, (c) => rows(c, this.folder, params)),
     events: (params) => withConnection(this.#duck, (c) => events(c, this.folder, params)),
     find: (params, signal) => withConnection(this.#duck, (c) => find(c, this.folder, params, signal)),
+    eventGroups: (params, signal) => this.#asked(signal, (c) => eventGroups(c, this.folder, params)),
+    eventRows: (params, signal) => this.#asked(signal, (c) => eventRows(c, this.folder, params, this.#qLen())),
+    eventDensity: (params, signal) => this.#asked(signal, (c) => eventDensity(c, this.folder, params)),
+    firstCause: ({ buckets }, signal) =>
+      this.#asked(signal, (connection) =>
+        causeOfRun({
+          connection,
+          bundle: this.folder,
+          qLen: this.#qLen(),
+          buckets,
+          wasMerged: this.#wasMerged,
+        }),
+      ),
     capture: async (params) => {
       const stats = await this.methods.rows(params)
       return captureShape(this.folder, this.#manifest().config, params, stats)
@@ -98,6 +113,28 @@ export class RunBundle {
     mergeRow: (params) => mergeRow(this.folder, this.#manifest().config, params),
     points: (params) => withConnection(this.#duck, (c) => points(c, this.folder, params)),
     query: (params, signal) => runQuery(this.folder, params, signal),
+  }
+
+  /** Work that ends when nobody waits for it any more. */
+  #asked<T>(signal: AbortSignal | undefined, work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
+    return withConnection(this.#duck, (connection) =>
+      interruptible(connection, signal, () => work(connection)),
+    )
+  }
+
+  #qLen(): number {
+    return this.#manifest().config.workload.qLen
+  }
+
+  /** Of what was captured; one head tells, as rows are made neutral whole. */
+  readonly #wasMerged: WasMerged = async ({ step, layer, rank, request, qIndex }) => {
+    const whole = hasReference(this.folder, { step, layer })
+    if (!whole || !listCaptures(this.folder).some((ref) => ref.step === step && ref.layer === layer)) return null
+    const row = request * this.#qLen() + qIndex
+    const { lse, out } = await mergeRow(this.folder, this.#manifest().config, { step, layer, row, head: 0 })
+    const width = out.length / lse.length
+    const values = out.subarray(rank * width, (rank + 1) * width)
+    return lse[rank] !== Number.NEGATIVE_INFINITY || values.some((value) => value !== 0)
   }
 
   async #info(): Promise<RunInfo> {
@@ -194,6 +231,14 @@ export const answerRun = (
       return answer(method, storeMethods.capture.params)
     case 'mergeRow':
       return answer(method, storeMethods.mergeRow.params)
+    case 'eventGroups':
+      return answer(method, storeMethods.eventGroups.params)
+    case 'eventRows':
+      return answer(method, storeMethods.eventRows.params)
+    case 'eventDensity':
+      return answer(method, storeMethods.eventDensity.params)
+    case 'firstCause':
+      return answer(method, storeMethods.firstCause.params)
     case 'points':
       return answer(method, storeMethods.points.params)
     case 'query':

@@ -2,7 +2,7 @@ import { resolve, sep } from 'node:path'
 import { type DuckDBConnection, StatementType } from '@duckdb/node-api'
 import type { StoreParams, StoreResult } from '../../app/protocol/store.ts'
 import { TABLE_NAMES } from '../../app/trace/tables.ts'
-import { openDuck, sqlName, sqlText, withConnection } from './duck.ts'
+import { interruptible, openDuck, sqlName, sqlText, withConnection } from './duck.ts'
 import { oneLine, StoreProblem } from './problem.ts'
 import { relation } from './sources.ts'
 import { firstRows } from './sql-rows.ts'
@@ -29,14 +29,10 @@ export const runQuery = async (
   try {
     return await withConnection(duck, async (connection) => {
       await prepareTables(connection, bundle)
-      const interrupt = (): void => connection.interrupt()
-      signal?.addEventListener('abort', interrupt)
       try {
-        return await select(connection, sql, limit)
+        return await interruptible(connection, signal, () => select(connection, sql, limit))
       } catch (error) {
         throw error instanceof Error ? new StoreProblem(oneLine(error.message)) : error
-      } finally {
-        signal?.removeEventListener('abort', interrupt)
       }
     })
   } finally {
