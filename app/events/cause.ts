@@ -62,13 +62,12 @@ const inOrder = (a: BadPartial, b: BadPartial): number =>
 
 /** A NaN event names the first layer, a failed check the worst one: of one step the NaN says more. */
 const mergedInOrder = (a: BadMerged, b: BadMerged): number =>
-  a.step - b.step || Number(a.kind === 'check_failed') - Number(b.kind === 'check_failed') || a.layer - b.layer
+  a.step - b.step ||
+  Number(a.kind === 'check_failed') - Number(b.kind === 'check_failed') ||
+  a.layer - b.layer
 
 const isOf = (partial: BadPartial, { step, layer, request, qIndex }: BadMerged): boolean =>
-  partial.step === step &&
-  partial.layer === layer &&
-  partial.request === request &&
-  partial.qIndex === qIndex
+  partial.step === step && partial.layer === layer && partial.request === request && partial.qIndex === qIndex
 
 const hasKeys = ({ kind }: BadPartial): boolean => kind !== 'empty_row_left'
 
@@ -78,7 +77,8 @@ const hasKeys = ({ kind }: BadPartial): boolean => kind !== 'empty_row_left'
  */
 const culprits = (ofRow: readonly BadPartial[], { kind }: BadMerged): readonly BadPartial[] => {
   const withKeys = ofRow.filter(hasKeys)
-  if (kind === 'check_failed') return withKeys.length > 0 ? withKeys : ofRow.filter(({ merged }) => merged === true)
+  if (kind === 'check_failed')
+    return withKeys.length > 0 ? withKeys : ofRow.filter(({ merged }) => merged === true)
   const odd = ofRow.filter((one) => one.odd > 0 && one.merged !== false)
   return odd.some(hasKeys) ? odd.filter(hasKeys) : odd
 }
@@ -93,7 +93,8 @@ export const firstCause = (partials: readonly BadPartial[], mergedRows: readonly
   const [merged] = [...mergedRows].sort(mergedInOrder)
   if (merged === undefined) return first === undefined ? { kind: 'none' } : { kind: 'harmless', first }
   const earlier =
-    first !== undefined && (first.step < merged.step || (first.step === merged.step && first.layer < merged.layer))
+    first !== undefined &&
+    (first.step < merged.step || (first.step === merged.step && first.layer < merged.layer))
   const before = earlier ? first : null
   const ofRow = sorted.filter((one) => isOf(one, merged))
   const found = culprits(ofRow, merged)

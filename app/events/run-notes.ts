@@ -20,7 +20,8 @@ const listed = (numbers: readonly number[] | 'all' | undefined, noun: string): s
 /** How it ended where that was not well, what its back-end refuses or replaces, faults that were injected, and what it could not record. */
 export const runNotes = (manifest: Manifest): RunNote[] => {
   const { status, error, config, captureNotes, kernelNote, summary } = manifest
-  const guards = profileNamed(config.serving.backend).framework === 'dcpscope' ? [] : checkConfig(config).reasons
+  const guards =
+    profileNamed(config.serving.backend).framework === 'dcpscope' ? [] : checkConfig(config).reasons
   return [
     ...(status === 'failed' || status === 'interrupted'
       ? [{ kind: 'end', severity: 'error', what: status, text: error ?? 'Nothing says why.' } as const]

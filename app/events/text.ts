@@ -98,12 +98,18 @@ export const causeText = (cause: Cause): readonly [headline: string, ...more: st
 
 const suspectText = (suspects: readonly BadPartial[]): [string] =>
   suspects.length === 0
-    ? ['Its partials hold no NaN, no infinite value and nothing left over, so it went wrong among finite values: diagnose its tensors.']
+    ? [
+        'Its partials hold no NaN, no infinite value and nothing left over, so it went wrong among finite values: diagnose its tensors.',
+      ]
     : [
         `Kernels left values in it on ${ranksText(suspects.map(({ rank }) => rank))}, which hold no key of it. Whether those went into the merge only its tensors tell: capture this step and layer, or diagnose.`,
       ]
 
-const partialText = ({ partials, merged, before }: Extract<Cause, { kind: 'partial' }>): [string, ...string[]] => {
+const partialText = ({
+  partials,
+  merged,
+  before,
+}: Extract<Cause, { kind: 'partial' }>): [string, ...string[]] => {
   const [first] = partials
   if (first === undefined) throw new Error('a cause of partials has one at least')
   const ranks = ranksText(partials.map(({ rank }) => rank))

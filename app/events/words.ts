@@ -36,7 +36,8 @@ export const KIND_WORDS: Readonly<Record<AnyKind, string>> = {
 
 /** What a kind means, in a sentence. */
 export const KIND_MEANS: Readonly<Record<AnyKind, string>> = {
-  nan_in_partial: 'Partials hold NaN as the kernels returned them; in rows without keys that is made neutral before the merge.',
+  nan_in_partial:
+    'Partials hold NaN as the kernels returned them; in rows without keys that is made neutral before the merge.',
   inf_in_partial: 'Partials hold infinite values as the kernels returned them.',
   nan_in_lse: 'The lse of a partial is NaN, which merges read as a rank without keys.',
   empty_rank: 'A rank holds no key of some requests: short ones lie on few ranks.',
@@ -46,10 +47,12 @@ export const KIND_MEANS: Readonly<Record<AnyKind, string>> = {
   capture_incomplete: 'Tensors of a step were left out, as they would take more than the limit.',
   kernels_recorded: 'CUPTI recorded the kernels of a step, which makes it slower.',
   kernels_not_recorded: 'The kernels of a step were asked for and are not there.',
-  nan_in_row: 'A row with keys is NaN in a partial: attention of that rank went wrong, and the merge spreads it.',
+  nan_in_row:
+    'A row with keys is NaN in a partial: attention of that rank went wrong, and the merge spreads it.',
   inf_in_row: 'A row with keys is infinite in a partial.',
   lse_in_row: 'A row with keys has an lse that merges read as "no keys": what the rank holds is lost.',
-  empty_row_left: 'The kernel left values in a row without keys; harmless if it is made (out 0, lse −∞) before the merge.',
+  empty_row_left:
+    'The kernel left values in a row without keys; harmless if it is made (out 0, lse −∞) before the merge.',
   empty_row: 'The rank holds no key that the row may see, and its partial is (out 0, lse −∞).',
 }
 

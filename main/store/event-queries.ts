@@ -169,7 +169,9 @@ export const eventRows = async (
   qLen: number,
 ): Promise<StoreResult<'eventRows'>> => {
   const order =
-    filter.level === 'rows' ? 'step, layer, rank, request, q_index' : 'step, time_ns, layer, rank, request, kind'
+    filter.level === 'rows'
+      ? 'step, layer, rank, request, q_index'
+      : 'step, time_ns, layer, rank, request, kind'
   const rows = await plainRows(
     connection,
     `SELECT * FROM ${levelRelation(bundle, filter)} WHERE ${conditions(filter)}

@@ -68,24 +68,23 @@ const firstMerged = async ({ connection, bundle, qLen }: Ground): Promise<BadMer
     qIndex: (batchRowOf(detail) ?? 0) % qLen,
     kind: textOf(row, 'kind') === 'nan_in_merged' ? 'nan_in_merged' : 'check_failed',
     rank: numberOf(row, 'rank'),
-    value: valueOf(detail),
+    value: detailValue(detail),
   }
 }
 
 /** Numbers that JSON lacks are text there. */
-const valueOf = (detail: string): number => {
+const detailValue = (detail: string): number => {
   const parsed: unknown = JSON.parse(detail)
-  return typeof parsed === 'object' && parsed !== null && 'value' in parsed ? Number(parsed.value) : Number.NaN
+  return typeof parsed === 'object' && parsed !== null && 'value' in parsed
+    ? Number(parsed.value)
+    : Number.NaN
 }
 
 /** The first bad partial, and those of the bad merged row. */
 const decisivePartials = async (ground: Ground, merged: BadMerged | undefined): Promise<BadPartial[]> => {
   const { connection, bundle, wasMerged } = ground
   const select = `SELECT * FROM ${rowsWithKind(bundle)} WHERE ${BAD}`
-  const first = await plainRows(
-    connection,
-    `${select} ORDER BY step, layer, rank, request, q_index LIMIT 1`,
-  )
+  const first = await plainRows(connection, `${select} ORDER BY step, layer, rank, request, q_index LIMIT 1`)
   const ofRow =
     merged === undefined
       ? []
@@ -170,7 +169,10 @@ const totals = async ({ connection, bundle }: Ground): Promise<StoreResult<'firs
     `SELECT count(*) AS n, count(DISTINCT step) AS steps, count(DISTINCT layer) AS layers,
        count(DISTINCT request) AS requests FROM ${bad}`,
   )
-  const ranks = await readColumns(connection, `SELECT DISTINCT rank::INTEGER AS rank FROM ${bad} ORDER BY rank`)
+  const ranks = await readColumns(
+    connection,
+    `SELECT DISTINCT rank::INTEGER AS rank FROM ${bad} ORDER BY rank`,
+  )
   const [steps] = await plainRows(
     connection,
     `SELECT count(DISTINCT step) FILTER (kind = 'nan_in_merged') AS nan,

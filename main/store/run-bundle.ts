@@ -94,7 +94,8 @@ export class RunBundle {
     events: (params) => withConnection(this.#duck, (c) => events(c, this.folder, params)),
     find: (params, signal) => withConnection(this.#duck, (c) => find(c, this.folder, params, signal)),
     eventGroups: (params, signal) => this.#asked(signal, (c) => eventGroups(c, this.folder, params)),
-    eventRows: (params, signal) => this.#asked(signal, (c) => eventRows(c, this.folder, params, this.#qLen())),
+    eventRows: (params, signal) =>
+      this.#asked(signal, (c) => eventRows(c, this.folder, params, this.#qLen())),
     eventDensity: (params, signal) => this.#asked(signal, (c) => eventDensity(c, this.folder, params)),
     firstCause: ({ buckets }, signal) =>
       this.#asked(signal, (connection) =>
@@ -129,7 +130,8 @@ export class RunBundle {
   /** Of what was captured; one head tells, as rows are made neutral whole. */
   readonly #wasMerged: WasMerged = async ({ step, layer, rank, request, qIndex }) => {
     const whole = hasReference(this.folder, { step, layer })
-    if (!whole || !listCaptures(this.folder).some((ref) => ref.step === step && ref.layer === layer)) return null
+    if (!whole || !listCaptures(this.folder).some((ref) => ref.step === step && ref.layer === layer))
+      return null
     const row = request * this.#qLen() + qIndex
     const { lse, out } = await mergeRow(this.folder, this.#manifest().config, { step, layer, row, head: 0 })
     const width = out.length / lse.length

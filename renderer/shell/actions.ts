@@ -32,6 +32,7 @@ const VIEW_TITLES: Readonly<Record<ViewId, string>> = {
   backends: 'Show what back-ends accept, refuse or replace',
   postmortem: 'Show tensor dumps and what is wrong in them',
   scenarios: 'Show known failures, broken and fixed',
+  events: 'Show events and their first cause',
 }
 
 const always = (): boolean => true

@@ -57,6 +57,12 @@ export const ScenariosIcon = icon(
     <path d="M3.6 4.2l2.3 2.1M5.9 4.2L3.6 6.3" />
   </>,
 )
+export const EventsIcon = icon(
+  <>
+    <path d="M2.5 13.5h11M4 13.5v-3M6.7 13.5V7M9.3 13.5v-2M12 13.5V9" />
+    <path d="M6.7 4.2V1.8M6.7 5.6v.1" strokeWidth="1.8" />
+  </>,
+)
 export const PauseIcon = icon(<path d="M5.5 3.5v9M10.5 3.5v9" strokeWidth="2" />)
 export const PlayIcon = icon(<path d="M5 3.2v9.6l7.6-4.8z" fill="currentColor" />)
 export const StopIcon = icon(<path d="M4 4h8v8H4z" fill="currentColor" />)

@@ -104,4 +104,15 @@ export const VIEW_KEYS: Readonly<Record<ViewId, readonly ViewKey[]>> = {
     { keys: 'R', title: 'Run it broken and fixed' },
     { keys: '/', title: 'Filter by names, back-ends, faults and sources' },
   ],
+  events: [
+    { keys: '↑ ↓', title: 'Previous and next group or event' },
+    { keys: '→ ←', title: 'List the events of a group, or close it' },
+    { keys: 'PageUp PageDown', title: 'Previous and next page of events' },
+    { keys: 'T M O', title: 'Show the event, or the first cause, in Timeline, Merge or Ownership' },
+    { keys: 'F', title: 'Select the first cause' },
+    { keys: 'S', title: 'Only the selected step, layer, rank and request' },
+    { keys: 'Backspace', title: 'Leave nothing out' },
+    { keys: 'L', title: 'Events of steps or rows of partials' },
+    { keys: 'G', title: 'Count by kind, rank, layer, request or step' },
+  ],
 }

@@ -1,6 +1,7 @@
 import type { ComponentType } from 'react'
 import { VIEW_TITLES, type ViewId } from '../state/view.ts'
 import { BackendsView } from '../views/backends/BackendsView.tsx'
+import { EventsView } from '../views/events/EventsView.tsx'
 import { MergeView } from '../views/merge/MergeView.tsx'
 import { OwnershipView } from '../views/ownership/OwnershipView.tsx'
 import { PostmortemView } from '../views/postmortem/PostmortemView.tsx'
@@ -10,6 +11,7 @@ import { ThroughputView } from '../views/throughput/ThroughputView.tsx'
 import { TimelineView } from '../views/timeline/TimelineView.tsx'
 import {
   BackendsIcon,
+  EventsIcon,
   MergeIcon,
   OwnershipIcon,
   PostmortemIcon,
@@ -50,4 +52,5 @@ export const VIEWS: readonly View[] = [
     component: PostmortemView,
   },
   { id: 'scenarios', title: VIEW_TITLES.scenarios, icon: ScenariosIcon, digit: 8, component: ScenariosView },
+  { id: 'events', title: VIEW_TITLES.events, icon: EventsIcon, digit: 9, component: EventsView },
 ]

@@ -9,6 +9,7 @@ export const VIEW_IDS = [
   'backends',
   'postmortem',
   'scenarios',
+  'events',
 ] as const
 export type ViewId = (typeof VIEW_IDS)[number]
 
@@ -21,6 +22,7 @@ export const VIEW_TITLES: Readonly<Record<ViewId, string>> = {
   backends: 'Back-ends',
   postmortem: 'Post-mortem',
   scenarios: 'Scenarios',
+  events: 'Events',
 }
 
 interface ViewStore {

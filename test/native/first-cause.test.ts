@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { RunConfig } from '../../app/run/config.ts'
 import type { StoreResult } from '../../app/protocol/store.ts'
+import type { RunConfig } from '../../app/run/config.ts'
 import { parseRunConfig } from '../../app/run/parse.ts'
 import { scenarioNamed } from '../../app/scenarios/index.ts'
 import { SMALL, scenarioConfigs } from '../../app/scenarios/scenario.ts'
@@ -79,7 +79,12 @@ describe('the first cause of a real run', () => {
       ...SMALL,
       model: { ...SMALL.model, layers: 3 },
       engine: { ...SMALL.engine, emptyRow: 'nan', zeroWeight: 'multiplied' },
-      workload: { ...SMALL.workload, requests: [{ contextLen: 300 }, { contextLen: 0 }], acceptedPerStep: 1, steps: 3 },
+      workload: {
+        ...SMALL.workload,
+        requests: [{ contextLen: 300 }, { contextLen: 0 }],
+        acceptedPerStep: 1,
+        steps: 3,
+      },
       faults: [{ fault: 'empty-row-not-neutralised', ranks: [3], layers: [1], steps: [1] }],
     })
     const { cause } = await causeOf(config)
@@ -110,7 +115,10 @@ describe('the first cause of a real run', () => {
     expect(cause).toMatchObject({ kind: 'finite', merged: { kind: 'check_failed', step: 0, request: 1 } })
     if (cause.kind === 'finite') expect(cause.suspects.map(({ rank }) => rank)).toEqual([1, 2, 3])
     const captured = await causeOf({ ...broken, capture: { ...broken.capture, steps: [0] } })
-    expect(captured.cause).toMatchObject({ kind: 'partial', partials: [{ rank: 1 }, { rank: 2 }, { rank: 3 }] })
+    expect(captured.cause).toMatchObject({
+      kind: 'partial',
+      partials: [{ rank: 1 }, { rank: 2 }, { rank: 3 }],
+    })
   })
 
   it('is none of the leftovers that a capture shows made neutral', async () => {

@@ -171,6 +171,15 @@ const Measured = ({ openRun, state }: { readonly openRun: RunInfo; readonly stat
             <span className="field-unit">
               {events.answer.data.length < MOST_EVENTS ? 'worth a look' : `the newest ${MOST_EVENTS}`}
             </span>
+            <button
+              type="button"
+              className="button event-jump run-all-events"
+              title="All events, counted and filtered, and where bad values began"
+              data-testid="run-all-events"
+              onClick={() => show('events')}
+            >
+              All events and their first cause
+            </button>
           </h3>
           <EventList events={events.answer.data} />
         </section>

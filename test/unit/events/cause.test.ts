@@ -45,7 +45,12 @@ describe('the first cause', () => {
 
   it('is the partials that the first NaN row was merged from, rank by rank', () => {
     const cause = firstCause(
-      [partial({ rank: 3 }), partial({ rank: 1 }), partial({ rank: 0, request: 2 }), partial({ step: 5, rank: 0 })],
+      [
+        partial({ rank: 3 }),
+        partial({ rank: 1 }),
+        partial({ rank: 0, request: 2 }),
+        partial({ step: 5, rank: 0 }),
+      ],
       [nan({ step: 5, layer: 0 }), off(), nan()],
     )
     expect(cause).toMatchObject({ kind: 'partial', before: null, merged: { kind: 'nan_in_merged', step: 2 } })
@@ -63,7 +68,10 @@ describe('the first cause', () => {
     const quiet = { odd: 0 }
     expect(firstCause([left({ ...quiet, merged: true })], [off()])).toMatchObject({ kind: 'partial' })
     expect(firstCause([left(quiet)], [off()])).toMatchObject({ kind: 'finite', suspects: [{ rank: 1 }] })
-    expect(firstCause([left({ ...quiet, merged: false })], [off()])).toMatchObject({ kind: 'finite', suspects: [] })
+    expect(firstCause([left({ ...quiet, merged: false })], [off()])).toMatchObject({
+      kind: 'finite',
+      suspects: [],
+    })
   })
 
   it('is a row with keys that is bad, also where the merged row is only off', () => {
@@ -97,10 +105,12 @@ describe('the first cause', () => {
       qIndex: fc.nat(1),
     })
     const partials = fc.uniqueArray(
-      fc.tuple(place, fc.constantFrom('nan_in_row', 'inf_in_row', 'empty_row_left'), fc.nat(2)).map(
-        ([at, kind, odd]): BadPartial => ({ ...at, kind, odd, merged: null }),
-      ),
-      { selector: ({ step, layer, rank, request, qIndex }) => `${step} ${layer} ${rank} ${request} ${qIndex}` },
+      fc
+        .tuple(place, fc.constantFrom('nan_in_row', 'inf_in_row', 'empty_row_left'), fc.nat(2))
+        .map(([at, kind, odd]): BadPartial => ({ ...at, kind, odd, merged: null })),
+      {
+        selector: ({ step, layer, rank, request, qIndex }) => `${step} ${layer} ${rank} ${request} ${qIndex}`,
+      },
     )
     const merged = fc.uniqueArray(
       fc.tuple(place, fc.boolean()).map(([at, isNan]): BadMerged => (isNan ? nan(at) : off(at))),
@@ -136,7 +146,9 @@ describe('the first cause', () => {
 describe('the cause in words', () => {
   it('names ranks, place and what follows', () => {
     const [headline, more] = causeText(firstCause([partial({ rank: 1 }), partial({ rank: 3 })], [nan()]))
-    expect(headline).toBe('First: the partial of ranks 1 and 3 is NaN, at step 2, layer 1, request 3, query row 0.')
+    expect(headline).toBe(
+      'First: the partial of ranks 1 and 3 is NaN, at step 2, layer 1, request 3, query row 0.',
+    )
     expect(more).toBe(
       'The row has keys there, so attention itself returned it; the merged row became NaN, first seen on rank 0.',
     )

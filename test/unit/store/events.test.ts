@@ -82,7 +82,9 @@ const eventsChunk = (events: readonly SampleEvent[]): TraceChunk => ({
     kind: Uint8Array.from(events, ({ kind }) => EVENT_KINDS.indexOf(kind)),
     severity: Uint8Array.from(events, ({ severity }) => SEVERITIES.indexOf(severity)),
     message: events.map(({ kind, step }) => `${kind} of step ${step}.`),
-    detail: events.map(({ row, value }) => JSON.stringify({ ...(row === undefined ? {} : { row }), value: value ?? 1 })),
+    detail: events.map(({ row, value }) =>
+      JSON.stringify({ ...(row === undefined ? {} : { row }), value: value ?? 1 }),
+    ),
   },
 })
 
@@ -118,7 +120,12 @@ const written = async (): Promise<void> => {
     rowsChunk(
       1,
       steps.flatMap((step) =>
-        [0, 1].map((layer) => ({ step, layer, request: 2, nan: step > 40 || (step === 40 && layer === 1) ? 7 : 0 })),
+        [0, 1].map((layer) => ({
+          step,
+          layer,
+          request: 2,
+          nan: step > 40 || (step === 40 && layer === 1) ? 7 : 0,
+        })),
       ),
     ),
   )
@@ -128,8 +135,25 @@ const written = async (): Promise<void> => {
       ...steps
         .filter((step) => step >= 40)
         .flatMap((step): SampleEvent[] => [
-          { step, kind: 'nan_in_partial', severity: 'error', rank: 1, layer: step === 40 ? 1 : 0, request: 2, row: 2 },
-          { step, kind: 'nan_in_merged', severity: 'error', rank: 0, layer: step === 40 ? 1 : 0, request: 2, row: 2, value: 64 },
+          {
+            step,
+            kind: 'nan_in_partial',
+            severity: 'error',
+            rank: 1,
+            layer: step === 40 ? 1 : 0,
+            request: 2,
+            row: 2,
+          },
+          {
+            step,
+            kind: 'nan_in_merged',
+            severity: 'error',
+            rank: 0,
+            layer: step === 40 ? 1 : 0,
+            request: 2,
+            row: 2,
+            value: 64,
+          },
         ]),
     ]),
   )
@@ -175,13 +199,22 @@ describe('events of a run', () => {
   it('are read in pages, in order, with the query row that they name', async () => {
     await written()
     const page = storeMethods.eventRows.result.parse(
-      await store.request('eventRows', { run: RUN, filter: { ...ALL, kinds: ['nan_in_merged'] }, from: 10, max: 2 }),
+      await store.request('eventRows', {
+        run: RUN,
+        filter: { ...ALL, kinds: ['nan_in_merged'] },
+        from: 10,
+        max: 2,
+      }),
     )
     expect(page.map(({ step, qIndex, request }) => [step, qIndex, request])).toEqual([
       [50, 0, 2],
       [51, 0, 2],
     ])
-    expect(page[0]).toMatchObject({ message: 'nan_in_merged of step 50.', timeNs: 50_000_000, severity: 'error' })
+    expect(page[0]).toMatchObject({
+      message: 'nan_in_merged of step 50.',
+      timeNs: 50_000_000,
+      severity: 'error',
+    })
   })
 
   it('lie in parts of the steps, whatever steps the filter names', async () => {
@@ -200,7 +233,11 @@ describe('events of a run', () => {
     engine.begin(join(scratch.path, 'b.dcp'))
     engine.end()
     await engine.reply('closed')
-    expect(await store.request('eventGroups', { run: RUN, filter: ALL, by: 'rank' })).toEqual({ total: 0, groups: 0, list: [] })
+    expect(await store.request('eventGroups', { run: RUN, filter: ALL, by: 'rank' })).toEqual({
+      total: 0,
+      groups: 0,
+      list: [],
+    })
     expect((await store.request('eventDensity', { run: RUN, filter: ALL, buckets: 9 })).error).toHaveLength(0)
     expect((await store.request('firstCause', { run: RUN, buckets: 9 })).cause).toEqual({ kind: 'none' })
   })
@@ -234,7 +271,12 @@ describe('rows of partials', () => {
 
   it('say their numbers in a sentence and in JSON', async () => {
     await written()
-    const [bad] = await store.request('eventRows', { run: RUN, filter: rows({ kinds: ['nan_in_row'] }), from: 0, max: 1 })
+    const [bad] = await store.request('eventRows', {
+      run: RUN,
+      filter: rows({ kinds: ['nan_in_row'] }),
+      from: 0,
+      max: 1,
+    })
     expect(bad).toMatchObject({ step: 40, layer: 1, rank: 1, request: 2, qIndex: 0, timeNs: null })
     expect(bad?.message).toBe('10 keys: 7 NaN values, largest |out| 1.5, lse 3.')
     const [left] = await store.request('eventRows', {
@@ -286,7 +328,9 @@ describe('rows of partials', () => {
 describe('the first cause of a run', () => {
   it('is the partial that the first NaN row came from, with where else there are such', async () => {
     await written()
-    const found = storeMethods.firstCause.result.parse(await store.request('firstCause', { run: RUN, buckets: 10 }))
+    const found = storeMethods.firstCause.result.parse(
+      await store.request('firstCause', { run: RUN, buckets: 10 }),
+    )
     expect(found.cause).toMatchObject({
       kind: 'partial',
       partials: [{ step: 40, layer: 1, rank: 1, request: 2, kind: 'nan_in_row', odd: 7 }],
@@ -297,13 +341,18 @@ describe('the first cause of a run', () => {
     expect([...found.layers.mergedLayers]).toEqual([1])
     expect(found.layers.step).toBe(40)
     const { steps } = found
-    expect([...steps.bucket].map((bucket, i) => [bucket, steps.rank[i], steps.rows[i], steps.kind[i]])).toEqual([
-      [0, 0, 10, 3],
-      [4, 1, 19, 0],
-      ...[5, 6, 7, 8, 9].map((bucket) => [bucket, 1, 20, 0]),
-    ])
+    expect(
+      [...steps.bucket].map((bucket, i) => [bucket, steps.rank[i], steps.rows[i], steps.kind[i]]),
+    ).toEqual([[0, 0, 10, 3], [4, 1, 19, 0], ...[5, 6, 7, 8, 9].map((bucket) => [bucket, 1, 20, 0])])
     expect([...steps.nanMerged]).toEqual([0, 0, 0, 0, 10, 10, 10, 10, 10, 10])
-    expect(found.totals).toMatchObject({ rows: 129, steps: 70, layers: 2, requests: 2, nanSteps: 60, offSteps: 0 })
+    expect(found.totals).toMatchObject({
+      rows: 129,
+      steps: 70,
+      layers: 2,
+      requests: 2,
+      nanSteps: 60,
+      offSteps: 0,
+    })
     expect([...found.totals.ranks]).toEqual([0, 1])
   })
 })

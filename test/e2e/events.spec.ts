@@ -1,0 +1,224 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { ElectronApplication, Page } from 'playwright'
+import { chooseTheme, numbers, query, resize, runDefault, SIZES, settled, showView } from './desk.ts'
+import { expect, test } from './fixture.ts'
+import { type Launched, launch } from './launch.ts'
+
+const ROOT = join(__dirname, '..', '..')
+const SCREENS = join(ROOT, 'test-results', 'screens')
+
+/**
+ * NaN of rank 2, which holds no key of request 1, goes into the merge from step 30 on, in layers 3 to 5 of 8; before that it is
+ * made neutral.
+ */
+const SPREADING = {
+  model: { heads: 8, kvLoraRank: 64, ropeDim: 16, layers: 8 },
+  parallel: { tpSize: 4, dcpSize: 4, interleave: 32 },
+  cache: { pageSize: 32 },
+  workload: { requests: [{ contextLen: 300 }, { contextLen: 0 }, { contextLen: 150 }], steps: 60 },
+  engine: { device: 'cpu', emptyRow: 'nan', zeroWeight: 'multiplied' },
+  check: { rows: 4 },
+  capture: { steps: [30], layers: [3] },
+  faults: [
+    {
+      fault: 'empty-row-not-neutralised',
+      ranks: [2],
+      layers: [3, 4, 5],
+      steps: Array.from({ length: 32 }, (_, i) => 31 + i),
+    },
+  ],
+}
+
+let folder: string
+let bundle: string
+
+test.beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'dcpscope-events-'))
+  bundle = join(folder, 'spreading.dcp')
+  const config = join(folder, 'config.json')
+  writeFileSync(config, JSON.stringify(SPREADING))
+  const outcome = await promisify(execFile)(process.execPath, [
+    join(ROOT, 'dist', 'cli.js'),
+    'run',
+    config,
+    '--out',
+    bundle,
+  ]).catch((error: { code?: unknown }) => error)
+  // The check of the run fails, as it should.
+  expect('code' in outcome ? outcome.code : 0).toBe(1)
+})
+
+test.afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Opens the window with the bundle and its events. */
+const opened = async (): Promise<Launched> => {
+  const launched = await launch({ args: [bundle] })
+  await expect(launched.page.getByTestId('run-status')).toHaveAttribute('data-value', 'complete', {
+    timeout: 30_000,
+  })
+  await showView(launched.page, 'events')
+  await expect(launched.page.getByTestId('cause')).toBeVisible()
+  return launched
+}
+
+const using = async (work: (launched: Launched) => Promise<void>): Promise<void> => {
+  const launched = await opened()
+  try {
+    await work(launched)
+    expect(launched.errors).toEqual([])
+  } finally {
+    await launched.close()
+  }
+}
+
+const clipboard = (app: ElectronApplication): Promise<string> =>
+  app.evaluate(({ clipboard: board }) => board.readText())
+
+const crumb = (page: Page, part: string) => page.getByTestId(`crumb-${part}`).locator('.num')
+
+const total = async (page: Page): Promise<string> =>
+  (await page.getByTestId('events-total').textContent())?.replace(/\s/g, '') ?? ''
+
+test('the cause of a NaN is found, and looked at in other views', async () => {
+  await using(async ({ app, page }) => {
+    const first = await numbers(
+      bundle,
+      "SELECT min(step) AS step, min(layer) AS layer FROM events WHERE kind = 'nan_in_merged'",
+    )
+    await expect(page.getByTestId('cause')).toHaveAttribute('data-kind', 'partial')
+    await expect(page.getByTestId('cause-headline')).toHaveText(
+      `First: the partial of rank 2 has no keys and was not neutral, at step ${first.step}, layer 3, request 1, query row 0.`,
+    )
+    await expect(page.getByTestId('cause')).toContainText('Earlier the partial of rank 1')
+    await page.getByTestId('cause-copy').click()
+    await expect.poll(() => clipboard(app)).toContain(`step ${first.step}, rank 2: 8 bad rows`)
+    await page.getByTestId('cause-merge').click()
+    await expect(crumb(page, 'step')).toHaveText(String(first.step))
+    await expect(crumb(page, 'rank')).toHaveText('2')
+    await expect(page.getByTestId('merge-rank-2')).toContainText('NaN')
+    await showView(page, 'events')
+    await page.getByTestId('cause-timeline').click()
+    // The span of attention on that rank and layer.
+    const [span] = await query(
+      bundle,
+      `SELECT start_ns, step FROM spans WHERE rank = 2 AND step = ${first.step} AND layer = 3 AND stage = 'decode_attn'`,
+    )
+    expect(span).toBeDefined()
+    await expect(page.locator('.inspector, aside').first()).toContainText('decode_attn')
+    await showView(page, 'events')
+    await page.getByTestId('cause-diagnose').click()
+    await expect(page.getByTestId('pm-finding-empty-row-not-neutralised')).toBeVisible({ timeout: 40_000 })
+  })
+})
+
+test('events are counted, listed in pages, filtered by place and steps, and picked by keys', async () => {
+  await using(async ({ app, page }) => {
+    const count = async (sql: string): Promise<number> =>
+      (await numbers(bundle, `SELECT count(*) AS n FROM ${sql}`)).n ?? 0
+    expect(await total(page)).toBe(String(await count('events')))
+    await page.keyboard.press('l')
+    await expect(page.getByTestId('events-level-rows')).toHaveAttribute('aria-pressed', 'true')
+    const left = await count('rows WHERE "empty" AND out_nan > 0')
+    await expect(page.getByTestId('events-group-empty_row_left').getByTestId('events-count')).toHaveAttribute(
+      'data-value',
+      String(left),
+    )
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowRight')
+    await expect(page.getByTestId('events-event')).toHaveCount(50)
+    await page.keyboard.press('ArrowDown')
+    await expect(crumb(page, 'step')).toHaveText('0')
+    await expect(crumb(page, 'request')).toHaveText('1')
+    await page.keyboard.press('PageDown')
+    await expect(page.getByTestId('events-page')).toContainText('51 to 100')
+    await page.getByTestId('events-copy').click()
+    await expect
+      .poll(async () => (await clipboard(app)).split('\n')[0])
+      .toBe('step\tlayer\trank\trequest\tq_index\ttime_ns\tkind\twhat\tseverity\tmessage\tdetail')
+    expect((await clipboard(app)).split('\n')).toHaveLength(51)
+
+    // Filters are those of SQL over the bundle.
+    await page.getByTestId('events-rank').selectOption('2')
+    await page.getByTestId('events-from').fill('10')
+    await page.getByTestId('events-to').fill('19')
+    const some = await count('rows WHERE "empty" AND rank = 2 AND step BETWEEN 10 AND 19')
+    await expect.poll(() => total(page)).toBe(String(some))
+    await page.getByTestId('events-by').selectOption('step')
+    await expect(page.getByTestId('events-group-10')).toContainText('step 10')
+    await expect(page.locator('[data-testid^="events-group-"]')).toHaveCount(10)
+    await page.getByTestId('events-clear').click()
+
+    // A part of the strip that is dragged over leaves its steps.
+    const strip = await page.getByTestId('events-density').boundingBox()
+    if (strip === null) throw new Error('the strip is not there')
+    await page.mouse.move(strip.x + strip.width * 0.51, strip.y + 30)
+    await page.mouse.down()
+    await page.mouse.move(strip.x + strip.width * 0.6, strip.y + 30, { steps: 4 })
+    await page.mouse.move(strip.x + strip.width * 0.74, strip.y + 30, { steps: 4 })
+    await page.mouse.up()
+    await expect(page.getByTestId('events-from')).toHaveValue('30')
+    await expect(page.getByTestId('events-to')).toHaveValue('44')
+    await expect
+      .poll(() => total(page))
+      .toBe(String(await count('rows WHERE "empty" AND step BETWEEN 30 AND 44')))
+    await page.keyboard.press('f')
+    await page.keyboard.press('s')
+    await expect(page.getByTestId('events-layer')).toHaveValue('3')
+    await expect.poll(() => total(page)).toBe('1')
+    await page.keyboard.press('Backspace')
+    await page.keyboard.press('m')
+    await expect(page.getByTestId('merge-row')).toBeVisible()
+  })
+})
+
+test('a run without trouble says so, a click in Run leads here, and no run offers a failure', async ({
+  desk: { page },
+}) => {
+  await page.keyboard.press('9')
+  await expect(page.getByTestId('events-no-run')).toBeVisible()
+  await page.getByTestId('events-sample').click()
+  await expect(page.getByTestId('scenario-empty-row-not-neutralised-nan')).toHaveAttribute(
+    'aria-pressed',
+    'true',
+  )
+  await showView(page, 'run')
+  await runDefault(page)
+  await page.getByTestId('run-all-events').click()
+  await expect(page.getByTestId('cause')).toHaveAttribute('data-kind', /none|harmless/)
+  await page.getByTestId('events-kind').selectOption('nan_in_merged')
+  await expect(page.getByTestId('events-none')).toContainText('Nothing fits')
+  await page.getByTestId('events-none').getByRole('button', { name: 'Show all' }).click()
+  await expect(page.getByTestId('events-group-empty_rank')).toBeVisible()
+})
+
+test('events are not cut off in either theme and size', async () => {
+  mkdirSync(SCREENS, { recursive: true })
+  await using(async ({ app, page }) => {
+    const shot = async (name: string): Promise<void> => {
+      const picture = await settled(page, async () => (await page.screenshot()).toString('base64'))
+      writeFileSync(join(SCREENS, `${name}.png`), picture, 'base64')
+    }
+    for (const [width, height] of SIZES)
+      for (const theme of ['dark', 'light']) {
+        await resize(app, page, width, height)
+        await chooseTheme(page, theme)
+        await shot(`events-nan-${theme}-${width}`)
+        await page.getByTestId('events-level-rows').click()
+        await page.getByTestId('events-group-empty_row_left').click()
+        await expect(page.getByTestId('events-event').first()).toBeVisible()
+        await page.getByTestId('events-event').nth(3).click()
+        await shot(`events-rows-${theme}-${width}`)
+        const overflow = await page.evaluate(
+          'document.documentElement.scrollWidth > innerWidth || document.querySelector(".events-body").scrollWidth > document.querySelector(".events-body").clientWidth',
+        )
+        expect(overflow).toBe(false)
+        await page.getByTestId('events-group-empty_row_left').click()
+        await page.getByTestId('events-level-events').click()
+        await page.getByTestId('clear-selection').click()
+      }
+  })
+})
