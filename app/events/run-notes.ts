@@ -15,7 +15,18 @@ export interface RunNote {
 const listed = (numbers: readonly number[] | 'all' | undefined, noun: string): string =>
   numbers === undefined || numbers === 'all'
     ? `all ${noun}s`
-    : `${noun}${numbers.length === 1 ? '' : 's'} ${numbers.join(', ')}`
+    : `${noun}${numbers.length === 1 ? '' : 's'} ${rangesText(numbers)}`
+
+/** `3, 5 to 9`. */
+const rangesText = (numbers: readonly number[]): string => {
+  const ranges: [number, number][] = []
+  for (const n of [...numbers].sort((a, b) => a - b)) {
+    const last = ranges.at(-1)
+    if (last !== undefined && n <= last[1] + 1) last[1] = n
+    else ranges.push([n, n])
+  }
+  return ranges.map(([first, last]) => (first === last ? `${first}` : `${first} to ${last}`)).join(', ')
+}
 
 /** How it ended where that was not well, what its back-end refuses or replaces, faults that were injected, and what it could not record. */
 export const runNotes = (manifest: Manifest): RunNote[] => {

@@ -60,7 +60,7 @@ const beforeText = (before: BadPartial | null): string[] =>
   before === null
     ? []
     : [
-        `Earlier the partial of rank ${before.rank} ${WHAT[before.kind]} at ${placeText(before)}; no event says that its merged row was bad.`,
+        `Before it the partial of rank ${before.rank} ${WHAT[before.kind]}, at ${placeText(before)}; no event names a bad merged row of that.`,
       ]
 
 /** The first cause in sentences, the most important first. */

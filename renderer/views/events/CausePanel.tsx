@@ -128,21 +128,12 @@ export const CausePanel = ({ run, found }: Props) => {
             {tone === 'bad' ? <Tensors run={run} place={place} /> : null}
           </div>
         )}
-        {lines.length === 0 ? null : (
-          <details className="cause-lines">
-            <summary>as text</summary>
-            <ul className="selectable" data-testid="cause-lines">
-              {lines.map((line) => (
-                <li key={line}>{line}</li>
-              ))}
-            </ul>
-          </details>
-        )}
       </div>
       {cause.kind === 'none' ? null : (
         <div className="cause-pictures">
           <SpreadPicture
             title={`Layers of step ${found.layers.step}`}
+            note="Of merged rows events name the first NaN and the worst error of a step: other layers can be bad too."
             grid={layers}
             testId="spread-layers"
             onPick={(layer, rank) => select({ step: found.layers.step, layer, rank })}
@@ -154,6 +145,16 @@ export const CausePanel = ({ run, found }: Props) => {
             onPick={(part, rank) => select({ step: part * found.steps.perBucket, rank })}
           />
         </div>
+      )}
+      {lines.length === 0 ? null : (
+        <details className="cause-lines">
+          <summary>as text</summary>
+          <ul className="selectable" data-testid="cause-lines">
+            {lines.map((line) => (
+              <li key={line}>{line}</li>
+            ))}
+          </ul>
+        </details>
       )}
     </section>
   )

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import type { EventFilter } from '../../../app/protocol/store.ts'
+import { NumberField } from '../../controls/NumberField.tsx'
 import { formatInt } from '../../drawing/format.ts'
 import { useSelection } from '../../state/selection.ts'
 import { barHeight, type Density, densityText, LANES, mostOf, partText, stepsOfParts } from './density.ts'
@@ -22,6 +23,27 @@ interface Props {
   readonly onRange: (from: number | null, to: number | null) => void
 }
 
+interface StepFieldProps {
+  readonly label: 'from' | 'to'
+  readonly value: number
+  readonly last: number
+  readonly onChange: (step: number) => void
+}
+
+const StepField = ({ label, value, last, onChange }: StepFieldProps) => (
+  <NumberField
+    label={label}
+    value={value}
+    min={0}
+    max={last}
+    digits={Math.max(3, String(last).length + 1)}
+    testId={`events-${label}`}
+    onChange={(typed) => {
+      if (Number.isInteger(typed) && typed >= 0) onChange(typed)
+    }}
+  />
+)
+
 /** How many lie where in the run: a lane a severity, a bar a part of the steps. Dragging leaves only some steps. */
 export const DensityStrip = ({ density, filter, onRange }: Props) => {
   const step = useSelection((s) => s.step)
@@ -35,17 +57,30 @@ export const DensityStrip = ({ density, filter, onRange }: Props) => {
     return Math.min(parts - 1, Math.max(0, part))
   }
   const most = mostOf(density)
+  const last = density.steps - 1
   const shown =
     dragged === null
       ? filter.fromStep === null && filter.toStep === null
         ? null
-        : { from: filter.fromStep ?? 0, to: filter.toStep ?? density.steps - 1 }
+        : { from: filter.fromStep ?? 0, to: filter.toStep ?? last }
       : stepsOfParts(density, dragged.from, dragged.to)
   const x = (at: number): number => at / density.perBucket
   return (
     <section className="events-density" aria-label="Density over the steps">
       <div className="events-density-head">
         <h3>Over the steps</h3>
+        <StepField
+          label="from"
+          value={filter.fromStep ?? 0}
+          last={last}
+          onChange={(step) => onRange(step, filter.toStep)}
+        />
+        <StepField
+          label="to"
+          value={filter.toStep ?? last}
+          last={last}
+          onChange={(step) => onRange(filter.fromStep, step)}
+        />
         <span className="events-note" data-testid="events-density-text">
           {hover === null ? densityText(density) : partText(density, hover)}
         </span>
@@ -117,7 +152,7 @@ export const DensityStrip = ({ density, filter, onRange }: Props) => {
         <div className="events-density-steps num" aria-hidden="true">
           <span>0</span>
           <span>step</span>
-          <span>{formatInt(density.steps - 1)}</span>
+          <span>{formatInt(last)}</span>
         </div>
       </div>
     </section>

@@ -246,7 +246,7 @@ const Event = ({ run, row, place, group, control: { look, change } }: EventProps
         {row.message}
       </td>
       <td>
-        <Jumps run={run} kind={row.kind} place={placeOf(row)} testId="event" />
+        <Jumps run={run} kind={row.kind} place={placeOf(row)} testId="event" small />
       </td>
     </tr>
   )

@@ -26,7 +26,7 @@ export const RunNotes = ({ run }: { readonly run: RunInfo }) => {
               <b>{note.what}</b>
               <span className="selectable events-note-text">{note.text}</span>
               {more === undefined ? null : (
-                <button type="button" className="button events-jump" onClick={() => show(more.view)}>
+                <button type="button" className="button events-note-way" onClick={() => show(more.view)}>
                   {more.word}
                 </button>
               )}

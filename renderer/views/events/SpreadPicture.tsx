@@ -44,12 +44,14 @@ interface Props {
   readonly title: string
   readonly grid: SpreadGrid
   readonly testId: string
+  /** What it does not show. */
+  readonly note?: string
   /** A cell, or a merged row (rank null), is picked. */
   readonly onPick: (column: number, rank: number | null) => void
 }
 
 /** Ranks by layers or steps: where partials are bad, the merged rows below, and the first cause framed. Its text twin is `gridText`. */
-export const SpreadPicture = ({ title, grid, testId, onPick }: Props) => {
+export const SpreadPicture = ({ title, grid, testId, note, onPick }: Props) => {
   const theme = useTheme()
   const id = useId()
   const [hover, setHover] = useState<string | null>(null)
@@ -68,7 +70,7 @@ export const SpreadPicture = ({ title, grid, testId, onPick }: Props) => {
   return (
     <figure className="spread" data-testid={testId}>
       <figcaption>
-        <b>{title}</b> <span className="events-note">{hover ?? ''}</span>
+        <b title={note}>{title}</b> <span className="events-note">{hover ?? ''}</span>
       </figcaption>
       <svg
         role="img"

@@ -7,7 +7,7 @@ import { type EventControl, isNarrowed, NO_FILTER } from '../../state/events.ts'
 import { useSelection } from '../../state/selection.ts'
 import { filterOfSelection } from './model.ts'
 
-const LEVEL_WORDS: Readonly<Record<EventLevel, string>> = { events: 'Events', rows: 'Partial rows' }
+const LEVEL_WORDS: Readonly<Record<EventLevel, string>> = { events: 'Events', rows: 'Rows' }
 const LEVEL_TITLES: Readonly<Record<EventLevel, string>> = {
   events: 'One a kind and step, which names the first place and counts all (L)',
   rows: 'Every query row of every rank that is bad or has no keys, as the kernels returned it (L)',
@@ -72,35 +72,12 @@ const PlacePick = ({ label, count, none, value, onPick }: PlacePickProps) => {
   )
 }
 
-interface StepFieldProps {
-  readonly label: string
-  readonly value: number
-  readonly last: number
-  readonly onChange: (step: number) => void
-  readonly testId: string
-}
-
-const StepField = ({ label, value, last, onChange, testId }: StepFieldProps) => (
-  <NumberField
-    label={label}
-    value={value}
-    min={0}
-    max={last}
-    digits={Math.max(3, String(last).length + 1)}
-    testId={testId}
-    onChange={(typed) => {
-      if (Number.isInteger(typed) && typed >= 0) onChange(typed)
-    }}
-  />
-)
-
 /** What is listed, how it is grouped, and what is left out. */
 export const Toolbar = ({ run, control }: { readonly run: RunInfo; readonly control: EventControl }) => {
   const { look, narrow, group } = control
   const { filter } = look
   const selection = useSelection()
   const { config } = run.manifest
-  const last = Math.max(0, run.steps - 1)
   const [kind] = filter.kinds
   const isRows = filter.level === 'rows'
   const wanted = filterOfSelection(selection)
@@ -141,7 +118,6 @@ export const Toolbar = ({ run, control }: { readonly run: RunInfo; readonly cont
           ))}
         </select>
       </label>
-      <span className="events-rule" />
       <label className="events-pick">
         <span className="visually-hidden">kind</span>
         <select
@@ -179,20 +155,6 @@ export const Toolbar = ({ run, control }: { readonly run: RunInfo; readonly cont
         value={filter.request}
         onPick={(request) => narrow({ request })}
       />
-      <StepField
-        label="steps"
-        value={filter.fromStep ?? 0}
-        last={last}
-        testId="events-from"
-        onChange={(fromStep) => narrow({ fromStep })}
-      />
-      <StepField
-        label="to"
-        value={filter.toStep ?? last}
-        last={last}
-        testId="events-to"
-        onChange={(toStep) => narrow({ toStep })}
-      />
       <button
         type="button"
         className="button"
@@ -207,17 +169,16 @@ export const Toolbar = ({ run, control }: { readonly run: RunInfo; readonly cont
       >
         Of the selection
       </button>
-      {isNarrowed(filter) ? (
-        <button
-          type="button"
-          className="button button-quiet"
-          title="Leave nothing out (Backspace)"
-          data-testid="events-clear"
-          onClick={() => narrow({ ...NO_FILTER, level: filter.level })}
-        >
-          <CloseIcon /> Show all
-        </button>
-      ) : null}
+      <button
+        type="button"
+        className="button button-quiet"
+        disabled={!isNarrowed(filter)}
+        title="Leave nothing out (Backspace)"
+        data-testid="events-clear"
+        onClick={() => narrow({ ...NO_FILTER, level: filter.level })}
+      >
+        <CloseIcon /> Show all
+      </button>
     </div>
   )
 }

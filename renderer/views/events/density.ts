@@ -36,11 +36,13 @@ const stepsWord = ({ from, to }: StepRange): string =>
   from === to ? `step ${formatInt(from)}` : `steps ${formatInt(from)} to ${formatInt(to)}`
 
 const countsText = (counts: readonly (readonly [Severity, number])[]): string => {
-  const named = counts.filter(([, n]) => n > 0).map(([lane, n]) => `${formatInt(n)} ${lane}`)
+  const named = counts
+    .filter(([, n]) => n > 0)
+    .map(([lane, n]) => `${formatInt(n)} ${lane}${n === 1 || lane === 'info' ? '' : 's'}`)
   return named.length === 0 ? 'none' : named.join(', ')
 }
 
-/** What lies in a part: `steps 40 to 49: 20 error`. */
+/** What lies in a part: `steps 40 to 49: 20 errors`. */
 export const partText = (density: Density, part: number): string =>
   `${stepsWord(stepsOfParts(density, part, part))}: ${countsText(LANES.map((lane) => [lane, density[lane][part] ?? 0]))}`
 

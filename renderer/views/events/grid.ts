@@ -23,7 +23,8 @@ export interface SpreadGrid {
   readonly merged: readonly { readonly column: number; readonly mark: MergedMark }[]
   /** Column of the first cause, and the ranks that it names; null where there is none here. */
   readonly cause: { readonly column: number; readonly ranks: readonly number[] } | null
-  readonly columnWord: (column: number) => string
+  /** What a column is, or those from one to another. */
+  readonly columnWord: (first: number, last?: number) => string
 }
 
 /** Parts of the steps that the picture asks for at most. */
@@ -56,6 +57,9 @@ export const placeOfCause = ({ cause }: FirstCause) => {
   }
 }
 
+const rangeWord = (noun: string, first: number, last: number): string =>
+  first === last ? `${noun} ${formatInt(first)}` : `${noun}s ${formatInt(first)} to ${formatInt(last)}`
+
 /** Layers of the step of the cause. */
 export const layerGrid = (found: FirstCause, ranks: number, layers: number): SpreadGrid => {
   const { cause } = found
@@ -67,7 +71,7 @@ export const layerGrid = (found: FirstCause, ranks: number, layers: number): Spr
     cells: cellsOf(found.layers.layer, found.layers),
     merged: Array.from(found.layers.mergedLayers, (column) => ({ column, mark })),
     cause: place === null ? null : { column: place.layer, ranks: place.ranks },
-    columnWord: (column) => `layer ${formatInt(column)}`,
+    columnWord: (first, last = first) => rangeWord('layer', first, last),
   }
 }
 
@@ -89,12 +93,8 @@ export const stepGrid = (found: FirstCause, ranks: number): SpreadGrid => {
       .filter(({ nan, off }) => nan > 0 || off > 0)
       .map(({ column, nan }) => ({ column, mark: nan > 0 ? 'nan' : 'off' })),
     cause: place === null ? null : { column: Math.floor(place.step / perBucket), ranks: place.ranks },
-    columnWord: (column) => {
-      const last = Math.min(steps.steps, (column + 1) * perBucket) - 1
-      return perBucket === 1
-        ? `step ${formatInt(column)}`
-        : `steps ${formatInt(column * perBucket)} to ${formatInt(last)}`
-    },
+    columnWord: (first, last = first) =>
+      rangeWord('step', first * perBucket, Math.min(steps.steps, (last + 1) * perBucket) - 1),
   }
 }
 
@@ -125,9 +125,7 @@ const rangesOf = (columns: readonly number[]): (readonly [number, number])[] => 
 
 const rangesText = ({ columnWord }: SpreadGrid, columns: readonly number[]): string =>
   rangesOf(columns)
-    .map(([first, last]) =>
-      first === last ? columnWord(first) : `${columnWord(first)} to ${columnWord(last)}`,
-    )
+    .map(([first, last]) => columnWord(first, last))
     .join(', ')
 
 /** The picture in lines: of each rank with bad rows, and of the merged rows, where they are. */
