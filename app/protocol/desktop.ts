@@ -21,6 +21,8 @@ export const commandResultSchema = z.discriminatedUnion('ok', [
     dump: z.string().optional(),
     diagnosis: diagnosisSchema.optional(),
     prediction: predictionSchema.optional(),
+    /** Where a text was saved, by the name of the file. */
+    saved: z.string().optional(),
   }),
   z.strictObject({
     ok: z.literal(false),
@@ -66,6 +68,9 @@ export const desktopStateSchema = z.strictObject({
 })
 export type DesktopState = z.output<typeof desktopStateSchema>
 
+/** Characters of a text that is saved at most. */
+export const MAX_SAVED_TEXT = 1 << 28
+
 /** One entry a channel: the renderer invokes, main answers. Every payload is parsed on arrival. */
 export const desktopCommands = {
   /** `config` is parsed by parseRunConfig in main; the renderer's own check is only for typing comfort. */
@@ -90,6 +95,13 @@ export const desktopCommands = {
   cancelDiagnosis: { params: z.strictObject({}) },
   /** Shows the bundle in the file manager. */
   revealRun: { params: z.strictObject({ run: z.string() }) },
+  /** Asks where to, and writes a file there: `ok` without `saved` when cancelled. */
+  saveText: {
+    params: z.strictObject({
+      name: z.string().regex(/^[\w][\w. -]{0,119}$/),
+      text: z.string().max(MAX_SAVED_TEXT),
+    }),
+  },
   setTheme: { params: z.strictObject({ theme: z.enum(['system', 'light', 'dark']) }) },
 } as const
 export type DesktopCommand = keyof typeof desktopCommands

@@ -1,7 +1,7 @@
-import { csv } from './csv.ts'
+import { type Cell, csv } from '../../app/messages/csv.ts'
 import { badInput } from './failure.ts'
 import { openStore } from './store-session.ts'
-import { type Cell, textTable } from './text-table.ts'
+import { textTable } from './text-table.ts'
 
 export const QUERY_FORMATS = ['table', 'json', 'csv'] as const
 export type QueryFormat = (typeof QUERY_FORMATS)[number]

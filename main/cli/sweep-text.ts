@@ -1,3 +1,4 @@
+import type { Cell as TableCell } from '../../app/messages/csv.ts'
 import { weightBytesOf } from '../../app/sweep/capacity.ts'
 import type { LeftOut } from '../../app/sweep/expand.ts'
 import type { SweepManifest } from '../../app/sweep/manifest.ts'
@@ -7,7 +8,7 @@ import type { Cell, Frontier, Group, Regime, SweepSummary } from '../../app/swee
 import { bestText, LIMIT_WORDS, reasonLines, VERDICT_WORDS, winnersText } from '../../app/sweep/words.ts'
 import type { Manifest } from '../../app/trace/manifest.ts'
 import type { LoopEnd, LoopProgress } from './sweep-loop.ts'
-import { type Cell as TableCell, textTable } from './text-table.ts'
+import { textTable } from './text-table.ts'
 
 /** Everything that a sweep has to say when its command ends. */
 export interface SweepReport {

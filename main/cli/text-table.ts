@@ -1,4 +1,4 @@
-export type Cell = string | number | bigint | boolean | null
+import { type Cell, isNumberText } from '../../app/messages/csv.ts'
 
 /** Widest cell that others are padded to: one long text must not make every row as long. */
 const MAX_PADDED = 200
@@ -23,10 +23,6 @@ export const textTable = (header: readonly string[], rows: readonly (readonly Ce
 
 const isNumeric = (cell: Cell | undefined): boolean =>
   cell === null || typeof cell === 'number' || typeof cell === 'bigint' || isNumberText(cell)
-
-/** Text that is a number: integers beyond 2^53, NaN and infinities travel as text. */
-export const isNumberText = (cell: unknown): boolean =>
-  typeof cell === 'string' && /^(-?\d+(\.\d+)?([eE][+-]?\d+)?|NaN|-?Infinity)$/.test(cell)
 
 const cellText = (cell: Cell): string => (cell === null ? '' : printable(String(cell)))
 

@@ -32,6 +32,8 @@ export interface CommandServices {
   readonly chooseDump: (pick: 'files' | 'folder') => Promise<readonly string[]>
   readonly bundles: Bundles
   readonly showInFolder: (path: string) => void
+  /** Asks the person where to, and writes the text there; the file's name, undefined when cancelled. */
+  readonly saveText: (name: string, text: string) => Promise<string | undefined>
   readonly setTheme: (theme: Theme) => void
 }
 
@@ -78,6 +80,7 @@ export const desktopHandlers = (services: CommandServices): DesktopHandlers => {
     diagnose,
     cancelDiagnosis,
     revealRun: reveal,
+    saveText: save,
     setTheme: theme,
   } = desktopCommands
   return {
@@ -114,6 +117,14 @@ export const desktopHandlers = (services: CommandServices): DesktopHandlers => {
       if (folder === undefined) return refusal('The folder of this run is not known or was removed.')
       services.showInFolder(folder)
       return { ok: true }
+    }),
+    saveText: parsing('saveText', save.params, async ({ name, text }) => {
+      try {
+        const saved = await services.saveText(name, text)
+        return saved === undefined ? { ok: true } : { ok: true, saved }
+      } catch (error) {
+        return refusal(`Nothing was saved: ${error instanceof Error ? error.message : String(error)}`)
+      }
     }),
     setTheme: parsing('setTheme', theme.params, (params) => {
       services.setTheme(params.theme)

@@ -10,7 +10,7 @@ import { bundlesIn } from './bundles.ts'
 import { type CommandServices, desktopHandlers, openPaths } from './commands.ts'
 import { openedDumps } from './dumps.ts'
 import { electronForge } from './electron-forge.ts'
-import { chooseBundle, chooseDump, showFolder } from './folders.ts'
+import { chooseBundle, chooseDump, saveText, showFolder } from './folders.ts'
 import { openGateway } from './gateway.ts'
 import { linkArguments } from './links.ts'
 import { markInterrupted } from './mark-interrupted.ts'
@@ -66,6 +66,7 @@ const servicesOf = (
   bundles: bundlesIn(runs),
   chooseBundle: () => chooseBundle(window, runs),
   chooseDump: (pick) => chooseDump(window, pick),
+  saveText: (name, text) => saveText(window, name, text),
   showInFolder: (path) => shell.showItemInFolder(path),
   setTheme: (theme) => {
     settings.set({ theme })

@@ -1,4 +1,6 @@
-import { type BrowserWindow, dialog, shell } from 'electron'
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, extname, join } from 'node:path'
+import { app, type BrowserWindow, dialog, shell } from 'electron'
 import { makeFolder } from '../process/make-folder.ts'
 
 /** Asks for a bundle; undefined when the person cancels. */
@@ -43,4 +45,28 @@ export const showFolder = async (folder: string): Promise<void> => {
   makeFolder(folder)
   const trouble = await shell.openPath(folder)
   if (trouble !== '') throw new Error(`cannot show ${folder}: ${trouble}`)
+}
+
+/** Asks where to save a text, and writes it there, whole or not at all; the file's name, undefined when the person cancels. */
+export const saveText = async (
+  window: BrowserWindow,
+  name: string,
+  text: string,
+): Promise<string | undefined> => {
+  const extension = extname(name).slice(1)
+  const { canceled, filePath } = await dialog.showSaveDialog(window, {
+    title: `Save ${name}`,
+    defaultPath: join(app.getPath('documents'), name),
+    ...(extension === '' ? {} : { filters: [{ name: extension.toUpperCase(), extensions: [extension] }] }),
+  })
+  if (canceled || filePath === undefined || filePath === '') return undefined
+  const beside = `${filePath}.new`
+  try {
+    writeFileSync(beside, text)
+    renameSync(beside, filePath)
+  } catch (error) {
+    rmSync(beside, { force: true })
+    throw error
+  }
+  return basename(filePath)
 }

@@ -105,10 +105,26 @@ export const VIEW_KEYS: Readonly<Record<ViewId, readonly ViewKey[]>> = {
     { keys: '/', title: 'Filter by names, back-ends, faults and sources' },
   ],
   events: [
-    { keys: '↑ ↓', title: 'Previous and next group or event' },
-    { keys: '→ ←', title: 'List the events of a group, or close it' },
-    { keys: 'PageUp PageDown', title: 'Previous and next page of events' },
-    { keys: 'T M O', title: 'Show the event, or the first cause, in Timeline, Merge or Ownership' },
+    {
+      keys: '↑ ↓',
+      title: 'Previous and next group or event',
+      each: ['Previous group or event', 'Next group or event'],
+    },
+    {
+      keys: '→ ←',
+      title: 'List the events of a group, or close it',
+      each: ['List the events of the group', 'Close the group'],
+    },
+    {
+      keys: 'PageUp PageDown',
+      title: 'Previous and next page of events',
+      each: ['Previous page of events', 'Next page of events'],
+    },
+    {
+      keys: 'T M O',
+      title: 'Show the event, or the first cause, in Timeline, Merge or Ownership',
+      each: ['Show the event in Timeline', 'Show the event in Merge', 'Show the event in Ownership'],
+    },
     { keys: 'F', title: 'Select the first cause' },
     { keys: 'S', title: 'Only the selected step, layer, rank and request' },
     { keys: 'Backspace', title: 'Leave nothing out' },

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -140,6 +140,17 @@ test('events are counted, listed in pages, filtered by place and steps, and pick
       .poll(async () => (await clipboard(app)).split('\n')[0])
       .toBe('step\tlayer\trank\trequest\tq_index\ttime_ns\tkind\twhat\tseverity\tmessage\tdetail')
     expect((await clipboard(app)).split('\n')).toHaveLength(51)
+
+    // The file has all of the group, not only the page.
+    const file = join(folder, 'rows.csv')
+    await app.evaluate(({ dialog }, path) => {
+      dialog.showSaveDialog = async () => ({ canceled: false, filePath: path })
+    }, file)
+    await page.getByTestId('events-csv').click()
+    await expect(page.getByTestId('messages')).toContainText('Saved rows.csv.')
+    const saved = readFileSync(file, 'utf8').split('\r\n')
+    expect(saved[0]).toBe('step,layer,rank,request,q_index,time_ns,kind,what,severity,message,detail')
+    expect(saved).toHaveLength(left + 2)
 
     // Filters are those of SQL over the bundle.
     await page.getByTestId('events-rank').selectOption('2')

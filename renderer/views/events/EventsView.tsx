@@ -5,22 +5,49 @@ import type { RunInfo } from '../../../app/protocol/store.ts'
 import { NothingOfSweep } from '../../controls/NothingOfSweep.tsx'
 import { formatInt } from '../../drawing/format.ts'
 import { CopyButton } from '../../shell/CopyButton.tsx'
-import { isNarrowed, NO_FILTER, useEventLook } from '../../state/events.ts'
+import { isNarrowed, NO_FILTER, useEventLook, useEventStore } from '../../state/events.ts'
 import { useScenarios } from '../../state/scenarios.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useSession } from '../../state/session.ts'
 import { useView } from '../../state/view.ts'
+import { keepZoom } from '../../state/zoom.ts'
 import { CausePanel, kindOfCause, selectionOfCause } from './CausePanel.tsx'
 import { DensityStrip } from './DensityStrip.tsx'
 import { GroupList } from './GroupList.tsx'
 import { jump, type Target } from './jumps.ts'
-import { placeOf } from './model.ts'
+import { filterOfGroup, groupWord, placeOf } from './model.ts'
 import { RunNotes } from './RunNotes.tsx'
+import { SaveButton } from './SaveButton.tsx'
 import { Toolbar } from './Toolbar.tsx'
 import { eventTable, groupTable, tabText } from './table-text.ts'
 import { useEvents } from './use-events.ts'
 import { useEventsKeys } from './use-events-keys.ts'
 import { useEventsInspector } from './use-inspector.ts'
+
+const MOST_STEPS = 1_000_000_000
+
+/** Links come from anywhere: what is no step of any run is none. */
+const stepOf = (place: number): number | null =>
+  Number.isInteger(place) && place >= 0 && place < MOST_STEPS ? place : null
+
+// Places and links keep which steps are left, up to the one behind the last.
+keepZoom('events', {
+  read: (run) => {
+    const { run: of, look } = useEventStore.getState()
+    const { fromStep, toStep } = look.filter
+    return of !== run || (fromStep === null && toStep === null)
+      ? null
+      : [fromStep ?? 0, (toStep ?? MOST_STEPS) + 1]
+  },
+  show: (run, zoom) => {
+    const { run: of, look, change } = useEventStore.getState()
+    const steps =
+      zoom === null
+        ? { fromStep: null, toStep: null }
+        : { fromStep: stepOf(zoom[0]), toStep: stepOf(zoom[1] - 1) }
+    change(run, { filter: { ...(of === run ? look.filter : NO_FILTER), ...steps }, from: 0, event: null })
+  },
+})
 
 /** A known failure in which NaN of one rank spreads to merged rows. */
 const SAMPLE = 'empty-row-not-neutralised-nan'
@@ -92,6 +119,7 @@ const OfRun = ({ run }: { readonly run: RunInfo }) => {
       return true
     },
   })
+  const openGroup = groups?.list.find(({ key }) => key === look.open)
   const table =
     groups === null
       ? null
@@ -136,6 +164,22 @@ const OfRun = ({ run }: { readonly run: RunInfo }) => {
                 label="Copy"
                 className="button button-quiet"
                 testId="events-copy"
+              />
+            )}
+            {groups === null || groups.list.length === 0 ? null : (
+              <SaveButton
+                run={run}
+                groups={groupTable(look.by, groups.list)}
+                open={
+                  openGroup === undefined
+                    ? null
+                    : {
+                        filter: filterOfGroup(look.filter, look.by, openGroup.key),
+                        word: groupWord(look.by, openGroup.key),
+                        count: openGroup.count,
+                      }
+                }
+                level={look.filter.level}
               />
             )}
           </div>

@@ -55,6 +55,11 @@ const services = (runsFolder = '/nowhere-to-write\0/runs') => {
     chooseBundle: async () => undefined,
     chooseDump: async (pick) => (pick === 'files' ? ['/dumps/a.safetensors', '/dumps/b'] : []),
     bundles: { remember: (folder) => calls.push(['remember', folder]), find: async () => undefined },
+    saveText: async (name, text) => {
+      if (text === 'full') throw new Error('the disk is full')
+      calls.push(['save', name, text])
+      return name === 'cancelled.csv' ? undefined : name
+    },
     showInFolder: (path) => calls.push(['show', path]),
     setTheme: (theme) => calls.push(['theme', theme]),
   }
@@ -96,6 +101,25 @@ describe('a payload', () => {
     ])
       expect(await send(payload)).toEqual(OK)
     expect(calls).toEqual(['pause', ['restart', 'store'], ['theme', 'dark']])
+  })
+})
+
+describe('saveText', () => {
+  const save = (name: string, text = 'a,b') =>
+    services().send({ command: 'saveText', params: { name, text } })
+
+  it('says what was saved, that nothing was, or why it could not be', async () => {
+    expect(await save('events.csv')).toEqual({ ok: true, saved: 'events.csv' })
+    expect(await save('cancelled.csv')).toEqual(OK)
+    expect(await save('events.csv', 'full')).toMatchObject({
+      ok: false,
+      message: 'Nothing was saved: the disk is full',
+    })
+  })
+
+  it.each(['', '../events.csv', '/etc/passwd', '.hidden', 'a\nb'])('refuses %j as a name', async (name) => {
+    const result = await save(name)
+    expect(result.ok === false && result.issues[0]?.path).toBe('name')
   })
 })
 

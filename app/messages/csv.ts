@@ -1,4 +1,8 @@
-import { type Cell, isNumberText } from './text-table.ts'
+export type Cell = string | number | bigint | boolean | null
+
+/** Text that is a number: integers beyond 2^53, NaN and infinities travel as text. */
+export const isNumberText = (cell: unknown): boolean =>
+  typeof cell === 'string' && /^(-?\d+(\.\d+)?([eE][+-]?\d+)?|NaN|-?Infinity)$/.test(cell)
 
 /** RFC 4180: CRLF after every record, quotes where needed. Text that a spreadsheet would run as a formula gets a leading apostrophe. */
 export const csv = (header: readonly string[], rows: readonly (readonly Cell[])[]): string =>
