@@ -60,7 +60,7 @@ const beforeText = (before: BadPartial | null): string[] =>
   before === null
     ? []
     : [
-        `Before it the partial of rank ${before.rank} ${WHAT[before.kind]}, at ${placeText(before)}; no event names a bad merged row of that.`,
+        `Before it the partial of rank ${before.rank} ${WHAT[before.kind]}, at ${placeText(before)}; no event names its merged row.`,
       ]
 
 /** The first cause in sentences, the most important first. */

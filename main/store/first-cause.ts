@@ -26,8 +26,12 @@ const WORST = `min(list_position([${BAD_ROW_KINDS.map(sqlText).join(', ')}], kin
 /** See `firstCause` in app/protocol/store.ts: the rows that decide are read, and app/events/cause.ts decides. */
 export const causeOfRun = async (ground: Ground): Promise<StoreResult<'firstCause'>> => {
   const { connection, bundle } = ground
+  // Of all rows these two; what is asked of one step reads only its part of the files.
+  const steps = await overSteps(ground)
+  const { firstStep, ...sums } = await badTotals(ground)
   const merged = await firstMerged(ground)
-  const cause = firstCause(await decisivePartials(ground, merged), merged === undefined ? [] : [merged])
+  const partials = await decisivePartials(ground, firstStep, merged)
+  const cause = firstCause(partials, merged === undefined ? [] : [merged])
   const step = 'merged' in cause ? cause.merged.step : 'first' in cause ? cause.first.step : 0
   const layers = await readColumns(
     connection,
@@ -48,8 +52,12 @@ export const causeOfRun = async (ground: Ground): Promise<StoreResult<'firstCaus
       kind: layers.u8('worst'),
       mergedLayers: mergedLayers.i32('layer'),
     },
-    steps: await overSteps(ground),
-    totals: await totals(ground),
+    steps,
+    totals: {
+      ...sums,
+      ranks: Int32Array.from([...new Set(steps.rank)].sort((a, b) => a - b)),
+      ...(await mergedTotals(ground)),
+    },
   }
 }
 
@@ -81,10 +89,20 @@ const detailValue = (detail: string): number => {
 }
 
 /** The first bad partial, and those of the bad merged row. */
-const decisivePartials = async (ground: Ground, merged: BadMerged | undefined): Promise<BadPartial[]> => {
+const decisivePartials = async (
+  ground: Ground,
+  firstStep: number | null,
+  merged: BadMerged | undefined,
+): Promise<BadPartial[]> => {
   const { connection, bundle, wasMerged } = ground
   const select = `SELECT * FROM ${rowsWithKind(bundle)} WHERE ${BAD}`
-  const first = await plainRows(connection, `${select} ORDER BY step, layer, rank, request, q_index LIMIT 1`)
+  const first =
+    firstStep === null
+      ? []
+      : await plainRows(
+          connection,
+          `${select} AND step = ${firstStep} ORDER BY layer, rank, request, q_index LIMIT 1`,
+        )
   const ofRow =
     merged === undefined
       ? []
@@ -162,29 +180,38 @@ const overSteps = async ({
   }
 }
 
-const totals = async ({ connection, bundle }: Ground): Promise<StoreResult<'firstCause'>['totals']> => {
-  const bad = `${rowsWithKind(bundle)} WHERE ${BAD}`
-  const [rows] = await plainRows(
+type Totals = StoreResult<'firstCause'>['totals']
+
+/** What there is of bad rows of partials, and the first step with one. */
+const badTotals = async ({
+  connection,
+  bundle,
+}: Ground): Promise<
+  Pick<Totals, 'rows' | 'steps' | 'layers' | 'requests'> & { readonly firstStep: number | null }
+> => {
+  const [row] = await plainRows(
     connection,
     `SELECT count(*) AS n, count(DISTINCT step) AS steps, count(DISTINCT layer) AS layers,
-       count(DISTINCT request) AS requests FROM ${bad}`,
+       count(DISTINCT request) AS requests, min(step) AS first FROM ${rowsWithKind(bundle)} WHERE ${BAD}`,
   )
-  const ranks = await readColumns(
-    connection,
-    `SELECT DISTINCT rank::INTEGER AS rank FROM ${bad} ORDER BY rank`,
-  )
-  const [steps] = await plainRows(
+  const rows = numberOf(row, 'n')
+  return {
+    rows,
+    steps: numberOf(row, 'steps'),
+    layers: numberOf(row, 'layers'),
+    requests: numberOf(row, 'requests'),
+    firstStep: rows === 0 ? null : numberOf(row, 'first'),
+  }
+}
+
+const mergedTotals = async ({
+  connection,
+  bundle,
+}: Ground): Promise<Pick<Totals, 'nanSteps' | 'offSteps'>> => {
+  const [row] = await plainRows(
     connection,
     `SELECT count(DISTINCT step) FILTER (kind = 'nan_in_merged') AS nan,
        count(DISTINCT step) FILTER (kind = 'check_failed') AS off FROM ${relation(bundle, 'events')}`,
   )
-  return {
-    rows: numberOf(rows, 'n'),
-    steps: numberOf(rows, 'steps'),
-    layers: numberOf(rows, 'layers'),
-    requests: numberOf(rows, 'requests'),
-    ranks: ranks.i32('rank'),
-    nanSteps: numberOf(steps, 'nan'),
-    offSteps: numberOf(steps, 'off'),
-  }
+  return { nanSteps: numberOf(row, 'nan'), offSteps: numberOf(row, 'off') }
 }
