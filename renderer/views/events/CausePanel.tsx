@@ -1,6 +1,6 @@
 import { causeText } from '../../../app/events/text.ts'
 import type { RunInfo } from '../../../app/protocol/store.ts'
-import { measuredLayers } from '../../../app/run/engine-config.ts'
+import { measuredLayers } from '../../../app/run/shape.ts'
 import { CopyButton } from '../../shell/CopyButton.tsx'
 import { useDump } from '../../state/dump.ts'
 import { type Selection, useSelection } from '../../state/selection.ts'

@@ -1,6 +1,7 @@
 import { EVENT_LEVELS, type EventLevel, KIND_WORDS, KINDS_OF } from '../../../app/events/words.ts'
 import { EVENT_GROUPINGS, type RunInfo } from '../../../app/protocol/store.ts'
-import { contextLens, measuredLayers } from '../../../app/run/engine-config.ts'
+import { contextLens } from '../../../app/run/engine-config.ts'
+import { measuredLayers } from '../../../app/run/shape.ts'
 import { NumberField } from '../../controls/NumberField.tsx'
 import { CloseIcon } from '../../shell/icons.tsx'
 import { type EventControl, isNarrowed, NO_FILTER } from '../../state/events.ts'

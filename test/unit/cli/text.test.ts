@@ -1,11 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-<<<<<<< HEAD
-import { parseRunConfig } from '../../../app/run/parse.ts'
-import { csv } from '../../../main/cli/csv.ts'
-=======
 import { csv } from '../../../app/messages/csv.ts'
->>>>>>> 11c3cbe (Save what the events view lists as CSV, keep its steps in places and links, and say in the documents what it does)
+import { parseRunConfig } from '../../../app/run/parse.ts'
 import { gpusOf, parseGpus } from '../../../main/cli/gpus.ts'
 import { jsonProblem } from '../../../main/cli/json-problem.ts'
 import { progressText, summaryText } from '../../../main/cli/run-text.ts'
