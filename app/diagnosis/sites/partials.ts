@@ -18,6 +18,8 @@ export interface SeenPartial {
 /** Root mean square relative error of a partial from which it is looked at with every hypothesis, and that is wrong at all. */
 const SUSPICIOUS = 0.006
 const WRONG = 0.1
+/** Root mean square distance of an lse, natural, that arithmetic in a few bits does not make. */
+const WRONG_LSE = 0.25
 /** Counts of keys up to which predictions are computed together with what is right; others only where that is wrong. */
 const NEAR = 1.25
 const NEAR_KEYS = 256
@@ -213,7 +215,7 @@ export class PartialSite {
         `the partial of rank ${worst.rank}, row ${worst.row} differs from the fp64 reference by ${percent(worst.error)}, ` +
         'and no known fault explains it'
       )
-    return lse === undefined || lse.error <= WRONG
+    return lse === undefined || lse.error <= WRONG_LSE
       ? undefined
       : `the lse_kernel of rank ${lse.rank}, row ${lse.row} differs from that of the fp64 reference by ` +
           `${lse.error.toPrecision(2)} (natural logarithm), and no known fault explains it`
