@@ -100,11 +100,11 @@ export const find = async (
   const interrupt = (): void => connection.interrupt()
   signal?.addEventListener('abort', interrupt)
   try {
-    return {
-      spans: await spans(connection, bundle, params),
-      pages: await pages(connection, bundle, params),
-      events: await events(connection, bundle, params),
-    }
+    const foundSpans = await spans(connection, bundle, params)
+    signal?.throwIfAborted()
+    const foundPages = await pages(connection, bundle, params)
+    signal?.throwIfAborted()
+    return { spans: foundSpans, pages: foundPages, events: await events(connection, bundle, params) }
   } finally {
     signal?.removeEventListener('abort', interrupt)
   }
