@@ -78,7 +78,10 @@ export const followPlaces = (): void => {
     const zoom = zoomNow(useTrail.getState().trail)
     queueMicrotask(() => {
       waiting = false
-      useTrail.setState(({ trail }) => ({ trail: visited(trail, placeNow(), zoom, performance.now()) }))
+      const { trail } = useTrail.getState()
+      const next = visited(trail, placeNow(), zoom, performance.now())
+      // A live run changes the session ten times a second.
+      if (next !== trail) useTrail.setState({ trail: next })
     })
   }
   for (const store of [useView, useSelection, useDump, useSession]) store.subscribe(note)

@@ -30,14 +30,16 @@ interface Results {
   readonly searching: boolean
 }
 
-const useResults = (text: string): Results => {
+/** What fits `text`; null asks nothing. */
+const useResults = (text: string | null): Results => {
   const info = useSession((s) => s.openRun)
   const view = useView((s) => s.view)
   const selection = useSelection()
   const run = info === null || info.manifest.sweep !== undefined ? null : info
-  const rested = useRested(text)
-  const question = run === null ? null : questionOf(run.id, termsOf(rested))
+  const rested = useRested(text ?? '')
+  const question = run === null || text === null ? null : questionOf(run.id, termsOf(rested))
   const { answer, error, loading } = useAnswer('find', question)
+  if (text === null) return { choices: [], nothing: '', searching: false }
   if (info === null) return { choices: [], nothing: 'Open a run to search it.', searching: false }
   if (run === null)
     return { choices: [], nothing: 'A sweep has no steps, spans or tokens to search.', searching: false }
@@ -59,7 +61,7 @@ const goTo = ({ view, selection, zoom }: Found): void => {
 export const SearchField = () => {
   const { text, open, type, show } = useSearch()
   const field = useRef<HTMLInputElement>(null)
-  const { choices, nothing, searching } = useResults(text)
+  const { choices, nothing, searching } = useResults(open ? text : null)
   useEffect(() => {
     if (!open || document.activeElement === field.current) return
     field.current?.focus()

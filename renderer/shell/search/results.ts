@@ -112,13 +112,13 @@ interface Row {
 /** The named request, else all, with their lengths; those first that a person is at. */
 const rowsOf = (terms: Terms, ground: Ground): readonly Row[] => {
   const { config } = ground.info.manifest
-  const step = stepOf(terms, ground)
+  const contexts = contextLens(config)
+  const grown = lengthAtStep(config, 0, stepOf(terms, ground)) - (contexts[0] ?? 0)
   const { request } = terms.numbers
-  const all = request === undefined ? contextLens(config).map((_, i) => i) : [request]
+  const all = contexts.map((context, i) => ({ request: i, len: context + grown }))
+  const wanted = request === undefined ? all : all.filter((row) => row.request === request)
   const at = ground.selection.request
-  return all
-    .sort((a, b) => Number(b === at) - Number(a === at))
-    .map((one) => ({ request: one, len: lengthAtStep(config, one, step) }))
+  return wanted.sort((a, b) => Number(b.request === at) - Number(a.request === at))
 }
 
 const stepPart = ({ numbers }: Terms): Partial<Selection> =>

@@ -179,6 +179,18 @@ describe('going back and forward', () => {
     expect(placeNow()).toMatchObject({ run: 'sweep', view: 'scenarios' })
   })
 
+  it('says nothing to those who follow it while nothing moves', async () => {
+    let told = 0
+    const stop = useTrail.subscribe(() => told++)
+    useSession.getState().take({ error: 'something else' })
+    await noted()
+    expect(told).toBe(0)
+    useSelection.getState().select({ step: 1 })
+    await noted()
+    expect(told).toBe(1)
+    stop()
+  })
+
   it('gives a view its zoom back', async () => {
     let shown: readonly [number, number] | null = [5, 6]
     keepZoom('ownership', {
