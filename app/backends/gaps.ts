@@ -21,8 +21,15 @@ export const engineGaps = (config: RunConfig): EngineGap[] => {
   const gap = (is: boolean, what: string, path = PATH): void => {
     if (is) gaps.push({ path, what })
   }
-  gap(!lse.verified, `${profile.name}, whose kernel writes the lse in a base that nobody has verified,`)
-  gap(restartsAfterPrompt === true, `${profile.name}, which deals generated tokens out anew,`)
+  gap(
+    !lse.verified && lse.carried !== true,
+    `${profile.name}, whose kernel writes the lse in a base that nobody has verified,`,
+  )
+  gap(
+    restartsAfterPrompt === true && config.workload.topk !== undefined,
+    'sparse attention where generated tokens are dealt out anew',
+    'workload.topk',
+  )
   gap(
     config.engine.graph && padRowLength !== 0,
     `a graph of ${profile.name}, whose padding rows are not empty,`,

@@ -17,6 +17,8 @@ export interface LseSemantics {
   readonly base: LseBase
   /** False where the base is what the merge assumes, and nobody has said what the kernel writes. */
   readonly verified: boolean
+  /** The statistics travel with the partial and are read as they were written, so that the base makes no difference. */
+  readonly carried?: true
   /** `query`: stored in the type of the query, which is bf16 as a rule. */
   readonly dtype: 'fp32' | 'query'
   readonly layout: LseLayout

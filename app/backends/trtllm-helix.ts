@@ -52,7 +52,7 @@ export const trtllmHelix: Profile = {
   kernels: ['trtllm-gen'],
   semantics: {
     attention: 'mla',
-    lse: { base: 'e', verified: false, dtype: 'fp32', layout: '[T,H]' },
+    lse: { base: 'e', verified: false, carried: true, dtype: 'fp32', layout: '[T,H]' },
     emptyRow: 'unwritten',
     neutralisedBy: 'nothing',
     neutralised: 'not needed: prompts that leave a rank empty are refused',

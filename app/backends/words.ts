@@ -91,7 +91,7 @@ export const SEMANTIC_ROWS: readonly SemanticRow[] = [
     title: 'lse base',
     short: ({ semantics: { lse } }) => `${lse.base}${lse.verified ? '' : '?'}`,
     long: ({ semantics: { lse } }) =>
-      `${lse.base}${lse.verified ? '' : ', which the merge assumes; what the kernel writes is unverified'}`,
+      `${lse.base}${lse.verified ? '' : lse.carried === true ? ', unverified; the merge reads what travels with the partial, in whatever base' : ', which the merge assumes; what the kernel writes is unverified'}`,
   },
   {
     id: 'lse-type',

@@ -14,8 +14,9 @@ export const checkInt = (name: string, value: number, min: number, max: number):
     throw new RangeError(`${name} must be a whole number from ${min} to ${max}, got ${value}`)
 }
 
-export const checkSharding = ({ dcp, interleave }: Sharding): void => {
+export const checkSharding = ({ dcp, interleave, prompt = 0 }: Sharding): void => {
   checkInt('dcp', dcp, 1, MAX_DCP_SIZE)
+  checkInt('prompt', prompt, 0, MAX_TOKENS)
   checkInt('interleave', interleave, 1, MAX_INTERLEAVE)
 }
 

@@ -14,6 +14,8 @@ const layoutSchema = z.strictObject({
   dcp: int(1, MAX_DCP_SIZE),
   interleave: int(1, MAX_INTERLEAVE).default(1),
   page: int(1, MAX_PAGE).default(64),
+  /** Tokens of the prompt, where those behind it are dealt out anew. */
+  prompt: int(0, MAX_TOKENS).optional(),
   /** Global position of a token to locate. */
   token: int(0, MAX_TOKENS - 1).optional(),
 })

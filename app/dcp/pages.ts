@@ -1,10 +1,11 @@
-import { checkInt, checkLength, checkPaging, checkRank, checkToken, MAX_PAGES, MAX_TOKENS } from './checks.ts'
+import { checkInt, checkPaging, checkRank, checkToken, MAX_PAGES, MAX_TOKENS } from './checks.ts'
 import { globalIndex, localIndex, localLength, owner } from './ownership.ts'
 import type { LocalIndex, PageId, Paging, RankId, Slot, TokenIndex, VirtualPage } from './types.ts'
 
 /**
  * Pages of a sharded cache. A virtual page covers page * dcp global tokens, and each rank's part of it fills
- * exactly one physical page; so all ranks share one block table, and only the count of valid columns differs
+ * exactly one physical page; so all ranks share one block table, and only the count of valid columns differs.
+ * Where generated tokens are dealt out anew a rank goes on in the page where its part of the prompt ends
  * (vLLM v1/worker/block_table.py; SGLang create_mla_kv_page_table_for_dcp). RangeError on bad arguments.
  */
 
@@ -17,10 +18,11 @@ export const virtualPageTokens = (paging: Paging): number => {
   return paging.page * paging.dcp
 }
 
-/** Block-table column of `token`: t // (P*c). */
+/** Block-table column of `token`, the page of its owner that holds it: t // (P*c) where all is dealt out in one go. */
 export const columnOf = (token: TokenIndex, paging: Paging): VirtualPage => {
+  checkPaging(paging)
   checkToken(token)
-  return Math.floor(token / virtualPageTokens(paging))
+  return Math.floor(localIndex(token, paging) / paging.page)
 }
 
 /** Place of `token` within its physical page on the owner, in tokens: local index mod P. */
@@ -29,11 +31,8 @@ export const pageOffset = (token: TokenIndex, paging: Paging): number => {
   return localIndex(token, paging) % paging.page
 }
 
-/** Columns that a block table needs for requests of up to `maxLen` tokens: ceil(maxLen / (P*c)). */
-export const tableWidth = (maxLen: number, paging: Paging): number => {
-  checkLength(maxLen)
-  return Math.ceil(maxLen / virtualPageTokens(paging))
-}
+/** Columns that a block table needs for requests of up to `maxLen` tokens, those of rank 0: ceil(maxLen / (P*c)) in one go. */
+export const tableWidth = (maxLen: number, paging: Paging): number => localPages(maxLen, 0, paging)
 
 /**
  * Physical pages that a request of `len` tokens takes from the pool of every rank. A page is taken on all

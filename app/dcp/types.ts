@@ -24,6 +24,11 @@ export interface Sharding {
   readonly dcp: number
   /** Consecutive tokens that go to one rank (I). */
   readonly interleave: number
+  /**
+   * Tokens of the prompt where generated tokens are dealt out anew behind it, from rank 0 on, as Helix does. Left out: they go
+   * on where the prompt ended.
+   */
+  readonly prompt?: number | undefined
 }
 
 /** Sharding, and the pages in which a rank keeps its part. */

@@ -1,5 +1,5 @@
 import { localIndex, localLength, owner } from '../dcp/ownership.ts'
-import type { Paging } from '../dcp/types.ts'
+import type { Paging, Sharding } from '../dcp/types.ts'
 import { pageSizeOf } from '../dump/content.ts'
 import type { Dump, DumpGroup } from '../dump/dumps.ts'
 import { mostCommon } from '../dump/majority.ts'
@@ -42,6 +42,8 @@ export interface CaseShape {
   readonly layer: number
   readonly dcp: number
   readonly interleave: number
+  /** Tokens of each prompt where generated tokens are dealt out anew behind it, [B]. */
+  readonly prompts: Float64Array | undefined
   /** Tokens of a page; undefined where nothing says it. */
   readonly page: number | undefined
   /** Query rows (T), heads of the group (H), values of a partial (W), of a key (D), requests (B); 0 where unknown. */
@@ -82,8 +84,8 @@ export const loadCase = async (group: DumpGroup, aborted: () => void = () => {})
     ranks.push(await rankTables(rank, dump))
     await dump.reader.close()
   }
-  const shape = shapeOf(group)
-  const starts = await queryStarts(group)
+  const shape = { ...shapeOf(group), prompts: await first(group, 'prompt_lens') }
+  const starts = await first(group, 'query_start')
   const owners = rowOwners(shape, starts)
   const lengths = globalLengths(shape, ranks, owners)
   return {
@@ -131,7 +133,7 @@ const dumpedPages = async ({ reader }: Dump): Promise<Set<number> | undefined> =
 }
 
 /** Sizes as the first file that knows them says; grouping has left out files that contradict each other. */
-const shapeOf = (group: DumpGroup): CaseShape => {
+const shapeOf = (group: DumpGroup): Omit<CaseShape, 'prompts'> => {
   const dumps = [...group.ranks.values()]
   const first = <V>(value: (dump: Dump) => V | undefined): V | undefined => {
     for (const dump of dumps) {
@@ -169,15 +171,30 @@ const shapeOf = (group: DumpGroup): CaseShape => {
   }
 }
 
-const queryStarts = async (group: DumpGroup): Promise<Float64Array | undefined> => {
+/** A small tensor that all ranks share, of the first that has it. */
+const first = async (group: DumpGroup, name: string): Promise<Float64Array | undefined> => {
   for (const { reader } of group.ranks.values())
-    if (reader.has('query_start')) {
-      const starts = await reader.values('query_start')
+    if (reader.has(name)) {
+      const values = await reader.values(name)
       await reader.close()
-      return starts
+      return values
     }
   return undefined
 }
+
+/** How the tokens of a request are dealt out. */
+export const dealOf = (
+  { dcp, interleave, prompts }: Pick<CaseShape, 'dcp' | 'interleave' | 'prompts'>,
+  request: number,
+): Sharding => ({ dcp, interleave, prompt: prompts?.[request] })
+
+/** Columns that a request of `length` tokens needs in the block table, in pages of `page` tokens. */
+export const columnsOf = (
+  shape: Pick<CaseShape, 'dcp' | 'interleave' | 'prompts'>,
+  page: number,
+  length: number,
+  request: number,
+): number => Math.ceil(localLength(length, 0, dealOf(shape, request)) / page)
 
 const rowOwners = (
   { rows, requests, qLen }: CaseShape,
@@ -229,11 +246,16 @@ const globalLengths = (
     ranks.reduce((sum, { global }) => sum + (global?.[request] ?? 0), 0),
   )
   const isPart = ranks.every(({ rank, global }) =>
-    global?.every((length, request) => length === localLength(sums[request] ?? 0, rank, shape)),
+    global?.every(
+      (length, request) => length === localLength(sums[request] ?? 0, rank, dealOf(shape, request)),
+    ),
   )
   if (!isPart) return common
   const { page } = shape
-  const needed = page === undefined ? 0 : Math.max(0, ...sums) / (page * shape.dcp)
+  const needed =
+    page === undefined
+      ? 0
+      : Math.max(0, ...sums.map((length, request) => columnsOf(shape, page, length, request)))
   const slotsSay =
     ranks.every(({ table }) => table === undefined || table.columns >= needed) &&
     slotErrors(shape, ranks, owners, sums) === 0 &&
@@ -265,8 +287,9 @@ const lengthErrors = (shape: CaseShape, ranks: readonly RankTables[], lengths: F
   ranks.reduce(
     (sum, { rank, local }) =>
       sum +
-      (local?.filter((length, request) => length !== localLength(lengths[request] ?? 0, rank, shape))
-        .length ?? 0),
+      (local?.filter(
+        (length, request) => length !== localLength(lengths[request] ?? 0, rank, dealOf(shape, request)),
+      ).length ?? 0),
     0,
   )
 
@@ -283,12 +306,13 @@ const slotErrors = (
       const request = requestOf[row] ?? -1
       const token = (lengths[request] ?? 0) - (queriesOf[request] ?? 1) + (queryIndex[row] ?? 0)
       if (token < 0) return
-      const isOwned = owner(token, shape) === rank
+      const deal = dealOf(shape, request)
+      const isOwned = owner(token, deal) === rank
       if (isOwned !== slot >= 0) errors++
       else if (
         isOwned &&
         shape.page !== undefined &&
-        slot % shape.page !== localIndex(token, shape) % shape.page
+        slot % shape.page !== localIndex(token, deal) % shape.page
       )
         errors++
     })
@@ -348,12 +372,12 @@ export const toldTokens = (c: Case, request: number): number | undefined => {
 export const keysOf = (c: Case, rank: number, row: number): number | undefined => {
   const length = c.lengths?.[c.requestOf[row] ?? -1]
   if (length === undefined) return undefined
-  return localLength(visibleTo(c, row, length), rank, c)
+  return localLength(visibleTo(c, row, length), rank, dealOf(c, c.requestOf[row] ?? -1))
 }
 
 /** Sharding and page size; undefined where no page size is known. */
-export const pagingOf = (c: Case): Paging | undefined =>
-  c.page === undefined ? undefined : { dcp: c.dcp, interleave: c.interleave, page: c.page }
+export const pagingOf = (c: Case, request: number): Paging | undefined =>
+  c.page === undefined ? undefined : { ...dealOf(c, request), page: c.page }
 
 /** Whether a row belongs to a request that has tokens; rows of padding have none. */
 export const isReal = (c: Case, row: number): boolean => {

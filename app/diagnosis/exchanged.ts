@@ -1,6 +1,6 @@
 import { localLength, owner } from '../dcp/ownership.ts'
 import type { DumpGroup } from '../dump/dumps.ts'
-import type { Case, RankTables } from './case.ts'
+import { type Case, dealOf, type RankTables } from './case.ts'
 import type { Hypothesis } from './hypothesis.ts'
 import { comparedSlots, newToken } from './right.ts'
 
@@ -42,12 +42,14 @@ export const fits = (c: Case, rank: RankTables, place: number): boolean =>
   lengthsFit(c, rank, place) && slotsFit(c, rank, place)
 
 const lengthsFit = (c: Case, { local }: RankTables, place: number): boolean =>
-  local?.every((length, request) => length === localLength(c.lengths?.[request] ?? 0, place, c)) ?? true
+  local?.every(
+    (length, request) => length === localLength(c.lengths?.[request] ?? 0, place, dealOf(c, request)),
+  ) ?? true
 
 const slotsFit = (c: Case, { slots }: RankTables, place: number): boolean =>
   slots?.every((slot, row) => {
     const token = newToken(c, row)
-    return token === undefined || (owner(token, c) === place) === slot >= 0
+    return token === undefined || (owner(token, dealOf(c, c.requestOf[row] ?? -1)) === place) === slot >= 0
   }) ?? true
 
 /** Another interleave says of every slot of these ranks what is there. */

@@ -1,6 +1,6 @@
 import { localIndex, localLength, owner } from '../dcp/ownership.ts'
 import { columnOf, NO_SLOT } from '../dcp/pages.ts'
-import { type Case, pagingOf, type RankTables } from './case.ts'
+import { type Case, dealOf, pagingOf, type RankTables } from './case.ts'
 
 /** What a faultless engine has in its integer tables; undefined where a cell means nothing, or too little is known. */
 
@@ -11,7 +11,7 @@ export const rightLength = (
   request: number,
 ): number | undefined => {
   const length = c.lengths?.[request]
-  return length === undefined ? undefined : localLength(length, rank, c)
+  return length === undefined ? undefined : localLength(length, rank, dealOf(c, request))
 }
 
 /** Global position of the new token of a row; undefined for rows of padding. */
@@ -55,7 +55,7 @@ export const comparedSlots = ({ page }: Case, { slots, table }: RankTables): Flo
 
 /** Slot of the new token of a row, -1 on ranks that do not hold it. */
 export const rightSlot = (c: Case, rank: RankTables, row: number): number | undefined => {
-  const paging = pagingOf(c)
+  const paging = pagingOf(c, c.requestOf[row] ?? -1)
   const token = newToken(c, row)
   if (paging === undefined || token === undefined) return undefined
   if (owner(token, paging) !== rank.rank) return NO_SLOT

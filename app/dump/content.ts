@@ -13,6 +13,7 @@ export const checkContent = async (reader: TensorReader, info: DumpInfo): Promis
   const lengths = {
     global: await lengthsOf(reader, 'seq_lens_global'),
     local: await lengthsOf(reader, 'seq_lens_local'),
+    prompts: await lengthsOf(reader, 'prompt_lens'),
   }
   await checkQueryStart(reader, info)
   await checkPageIds(reader)
@@ -25,6 +26,8 @@ export const checkContent = async (reader: TensorReader, info: DumpInfo): Promis
 interface Lengths {
   readonly global: Float64Array | undefined
   readonly local: Float64Array | undefined
+  /** Where generated tokens are dealt out anew behind the prompt. */
+  readonly prompts: Float64Array | undefined
 }
 
 const refusal = (reader: TensorReader, tensor: string, rule: string): DumpError =>
@@ -122,7 +125,7 @@ const poolOf = ({ header: { tensors } }: TensorReader): number | undefined =>
 const usedColumns = (
   reader: TensorReader,
   info: DumpInfo,
-  { global, local }: Lengths,
+  { global, local, prompts }: Lengths,
   request: number,
 ): number | undefined => {
   const page = pageSizeOf(reader, info)
@@ -130,7 +133,11 @@ const usedColumns = (
   const own =
     total === undefined || info.rank === 'reference'
       ? local?.[request]
-      : localLength(total, info.rank, { dcp: info.dcpSize, interleave: info.interleave })
+      : localLength(total, info.rank, {
+          dcp: info.dcpSize,
+          interleave: info.interleave,
+          prompt: prompts?.[request],
+        })
   return page === undefined || own === undefined ? undefined : Math.ceil(own / page)
 }
 

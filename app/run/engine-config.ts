@@ -157,6 +157,10 @@ export const checkTolerance = (config: RunConfig): number =>
 /** Relative error of the draft's output within which a token that it proposes counts as accepted. */
 export const DRAFT_TOLERANCE = 1e-2
 
+/** Whether tokens behind the context of a request are dealt out anew, as its back-end does. */
+export const restarts = ({ serving }: RunConfig): boolean =>
+  profileNamed(serving.backend).semantics.restartsAfterPrompt === true
+
 /** What only the CPU computes of a configuration, as issues of one that asks for a GPU. */
 export const cpuOnly = (config: RunConfig): readonly ConfigIssue[] => {
   const { cache, faults } = config
@@ -175,8 +179,7 @@ export const cpuOnly = (config: RunConfig): readonly ConfigIssue[] => {
   })
   const elsewhere = 'on the CPU only; set engine.device to cpu or auto'
   refuse(hasDraft(config), 'serving.draft', `a draft runs ${elsewhere}`)
-  const restarts = profileNamed(config.serving.backend).semantics.restartsAfterPrompt === true
-  refuse(restarts, 'serving.backend', `generated tokens are dealt out anew ${elsewhere}`)
+  refuse(restarts(config), 'serving.backend', `generated tokens are dealt out anew ${elsewhere}`)
   return issues
 }
 
@@ -195,7 +198,7 @@ export const engineConfig = (config: RunConfig, device: Device = deviceOf(config
     layers: measuredLayers(config),
     softmaxScale: defaultSoftmaxScale(config),
     interleave: parallel.interleave,
-    restarts: semantics.restartsAfterPrompt === true,
+    restarts: restarts(config),
     comm: parallel.comm,
     wireFp32: parallel.wireDtype === 'fp32',
     replicateQ: parallel.replicateQ,

@@ -1,12 +1,13 @@
 import { localLength } from '../../dcp/ownership.ts'
-import type { Case } from '../case.ts'
+import { type Case, dealOf } from '../case.ts'
 import type { Hypothesis, KeysPrediction } from '../hypothesis.ts'
 import { needs, REFERENCE } from '../needs.ts'
 
 const keys = (c: Case): KeysPrediction[] => {
   const all = (rank: number, row: number): number | undefined => {
-    const length = c.lengths?.[c.requestOf[row] ?? -1]
-    return length === undefined ? undefined : localLength(length, rank, c)
+    const request = c.requestOf[row] ?? -1
+    const length = c.lengths?.[request]
+    return length === undefined ? undefined : localLength(length, rank, dealOf(c, request))
   }
   return [
     {

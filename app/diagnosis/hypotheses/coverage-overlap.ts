@@ -1,5 +1,5 @@
 import { owner } from '../../dcp/ownership.ts'
-import type { Case, RankTables } from '../case.ts'
+import { type Case, columnsOf, dealOf, type RankTables } from '../case.ts'
 import type { Hypothesis, TablePrediction } from '../hypothesis.ts'
 import { needs } from '../needs.ts'
 import { newToken, rightLength, slotIn } from '../right.ts'
@@ -35,13 +35,18 @@ const lengths = (c: Case): TablePrediction[] => {
 const doubledSlot = (c: Case, rank: RankTables, request: number): number | undefined => {
   const length = c.lengths?.[request]
   const right = rightLength(c, rank, request)
-  if (!length || right === undefined || request >= c.batch || owner(length - 1, c) === rank.rank)
+  if (
+    !length ||
+    right === undefined ||
+    request >= c.batch ||
+    owner(length - 1, dealOf(c, request)) === rank.rank
+  )
     return undefined
   // Without a size of pages nothing says where, but still that.
   if (c.page === undefined) return 0
   const column = Math.floor(right / c.page)
   // Without a table it is as wide as the request needs it.
-  if (rank.table === undefined && column >= Math.ceil(length / (c.page * c.dcp))) return undefined
+  if (rank.table === undefined && column >= columnsOf(c, c.page, length, request)) return undefined
   return slotIn(c, rank, request, column, right % c.page)
 }
 

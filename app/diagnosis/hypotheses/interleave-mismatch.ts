@@ -1,6 +1,6 @@
 import { localIndex, localLength, owner } from '../../dcp/ownership.ts'
 import { NO_SLOT } from '../../dcp/pages.ts'
-import { type Case, visibleTo } from '../case.ts'
+import { type Case, dealOf, visibleTo } from '../case.ts'
 import type { Hypothesis, KeysPrediction, TablePrediction } from '../hypothesis.ts'
 import { needs } from '../needs.ts'
 import { newToken, slotIn } from '../right.ts'
@@ -22,7 +22,9 @@ const lengths = (c: Case): TablePrediction[] =>
     detail: `and fit an interleave of ${interleave} instead of ${c.interleave}`,
     at: ({ rank }, request) => {
       const length = c.lengths?.[request]
-      return length === undefined ? undefined : localLength(length, rank, { dcp: c.dcp, interleave })
+      return length === undefined
+        ? undefined
+        : localLength(length, rank, { ...dealOf(c, request), interleave })
     },
   }))
 
@@ -33,7 +35,7 @@ const slots = (c: Case): TablePrediction[] =>
     at: (rank, row) => {
       const token = newToken(c, row)
       if (token === undefined || c.page === undefined) return undefined
-      const sharding = { dcp: c.dcp, interleave }
+      const sharding = { ...dealOf(c, c.requestOf[row] ?? -1), interleave }
       if (owner(token, sharding) !== rank.rank) return NO_SLOT
       const local = localIndex(token, sharding)
       return slotIn(c, rank, c.requestOf[row] ?? -1, Math.floor(local / c.page), local % c.page)
@@ -50,8 +52,11 @@ const keys = (c: Case): KeysPrediction[] =>
         const request = c.requestOf[row] ?? -1
         const length = c.lengths?.[request]
         if (length === undefined || (c.queriesOf[request] ?? 1) === 1) return undefined
-        const all = localLength(length, rank, c)
-        return Math.min(all, localLength(visibleTo(c, row, length), rank, { dcp: c.dcp, interleave }))
+        const all = localLength(length, rank, dealOf(c, request))
+        return Math.min(
+          all,
+          localLength(visibleTo(c, row, length), rank, { ...dealOf(c, request), interleave }),
+        )
       },
     }))
 

@@ -1,5 +1,5 @@
 import { localLength } from '../../dcp/ownership.ts'
-import type { Case } from '../case.ts'
+import { type Case, dealOf } from '../case.ts'
 import type { Hypothesis, TablePrediction } from '../hypothesis.ts'
 import { needs } from '../needs.ts'
 import { rightLength } from '../right.ts'
@@ -13,7 +13,7 @@ const lengths = (c: Case): TablePrediction[] => [
       // Then the rank also has its part for the whole.
       const whole = rank.global?.[request]
       if (whole !== undefined && whole !== own) return undefined
-      return own === undefined ? undefined : localLength(own, rank.rank, c)
+      return own === undefined ? undefined : localLength(own, rank.rank, dealOf(c, request))
     },
   },
   {

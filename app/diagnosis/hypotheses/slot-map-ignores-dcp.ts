@@ -1,5 +1,5 @@
 import { localLength } from '../../dcp/ownership.ts'
-import type { Case } from '../case.ts'
+import { type Case, dealOf } from '../case.ts'
 import type { Hypothesis, TablePrediction } from '../hypothesis.ts'
 import { needs } from '../needs.ts'
 import { FIRST_PAGE, newToken, pageAt } from '../right.ts'
@@ -48,7 +48,7 @@ const written = (c: Case): TablePrediction[] => [
       const length = c.lengths?.[request]
       return length === undefined
         ? undefined
-        : localLength(Math.max(0, length - (c.queriesOf[request] ?? 1)), rank, c)
+        : localLength(Math.max(0, length - (c.queriesOf[request] ?? 1)), rank, dealOf(c, request))
     },
   },
 ]

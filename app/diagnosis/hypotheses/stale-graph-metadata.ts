@@ -1,5 +1,5 @@
 import { localLength } from '../../dcp/ownership.ts'
-import type { Case } from '../case.ts'
+import { type Case, columnsOf, dealOf } from '../case.ts'
 import type { Hypothesis, TablePrediction, WidthPrediction } from '../hypothesis.ts'
 import { needs } from '../needs.ts'
 import { rightLength } from '../right.ts'
@@ -9,6 +9,7 @@ const MOST_BACK = 4096
 
 interface Cell {
   readonly rank: number
+  readonly request: number
   readonly length: number
   readonly observed: number
 }
@@ -23,7 +24,15 @@ const lengths = (c: Case): TablePrediction[] => {
         const length = c.lengths?.[request]
         return length === undefined
           ? []
-          : [{ rank: rank.rank, length, observed, wrong: observed !== rightLength(c, rank, request) }]
+          : [
+              {
+                rank: rank.rank,
+                request,
+                length,
+                observed,
+                wrong: observed !== rightLength(c, rank, request),
+              },
+            ]
       })
       .filter((_, __, all) => all.some(({ wrong }) => wrong)),
   )
@@ -34,14 +43,18 @@ const lengths = (c: Case): TablePrediction[] => {
 /** The first step back, by the same number of tokens in all requests, that fits every cell. */
 const earlier = (c: Case, cells: readonly Cell[]): TablePrediction[] => {
   const fits = (back: number): boolean =>
-    cells.every(({ rank, length, observed }) => localLength(Math.max(0, length - back), rank, c) === observed)
+    cells.every(
+      ({ rank, request, length, observed }) =>
+        localLength(Math.max(0, length - back), rank, dealOf(c, request)) === observed,
+    )
   for (let back = 1; back <= MOST_BACK; back++)
     if (fits(back))
       return [
         {
           weight: weight(back <= c.qLen),
           detail: `and fit what they were ${back === 1 ? 'a token' : `${back} tokens`} ago`,
-          at: ({ rank }, request) => localLength(Math.max(0, (c.lengths?.[request] ?? 0) - back), rank, c),
+          at: ({ rank }, request) =>
+            localLength(Math.max(0, (c.lengths?.[request] ?? 0) - back), rank, dealOf(c, request)),
         },
       ]
   return []
@@ -72,7 +85,7 @@ const pages = (c: Case): TablePrediction[] => {
     at: ({ table }, index) => {
       if (table === undefined) return undefined
       const request = Math.floor(index / table.columns)
-      const columns = Math.ceil(had(c.lengths?.[request] ?? 0, request) / (page * c.dcp))
+      const columns = columnsOf(c, page, had(c.lengths?.[request] ?? 0, request), request)
       return index % table.columns >= columns ? -1 : undefined
     },
   })
@@ -91,8 +104,8 @@ const width = (c: Case): WidthPrediction[] => {
   const columns = (back: number): number =>
     Math.max(
       1,
-      ...[...lengths.subarray(0, c.batch)].map((length) =>
-        Math.ceil(Math.max(0, length - back) / (page * c.dcp)),
+      ...[...lengths.subarray(0, c.batch)].map((length, request) =>
+        columnsOf(c, page, Math.max(0, length - back), request),
       ),
     )
   // A graph is captured without tokens, so that no request has a page yet.

@@ -1,13 +1,18 @@
-import type { Case } from '../case.ts'
+import { type Case, columnsOf } from '../case.ts'
 import type { Hypothesis, TablePrediction } from '../hypothesis.ts'
 import { needs } from '../needs.ts'
 import { keyOf, type RightPages } from '../sites/pages.ts'
 
 /** Columns that the longest request takes. */
-const needed = ({ lengths, batch, page, dcp }: Case): number =>
-  lengths === undefined || page === undefined
+const needed = (c: Case): number => {
+  const { lengths, batch, page } = c
+  return lengths === undefined || page === undefined
     ? 0
-    : Math.max(0, ...[...lengths.subarray(0, batch)].map((length) => Math.ceil(length / (page * dcp))))
+    : Math.max(
+        0,
+        ...[...lengths.subarray(0, batch)].map((length, request) => columnsOf(c, page, length, request)),
+      )
+}
 
 /**
  * Rows of the right width, read as rows that are wider by the dcp size: the cells are all there in their order, but those of a

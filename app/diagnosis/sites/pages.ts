@@ -1,6 +1,6 @@
-import { owner } from '../../dcp/ownership.ts'
+import { localIndex, owner } from '../../dcp/ownership.ts'
 import type { FaultName } from '../../faults/names.ts'
-import type { Case, RankTables } from '../case.ts'
+import { type Case, columnsOf, dealOf, type RankTables } from '../case.ts'
 import type { Claim } from '../claim.ts'
 import { DEFAULT_WEIGHT, type Hypothesis } from '../hypothesis.ts'
 import { newToken, rightColumns, rowsOfRequest } from '../right.ts'
@@ -119,10 +119,11 @@ const slotPages = (c: Case, page: number): Map<string, number> => {
   for (let row = 0; row < c.rows; row++) {
     const token = newToken(c, row)
     if (token === undefined) continue
+    const request = c.requestOf[row] ?? -1
     const only = c.ranks.find(({ slots }) => (slots?.[row] ?? -1) >= 0)
     if (only === undefined) continue
     found.set(
-      keyOf(c.requestOf[row] ?? -1, Math.floor(token / (page * c.dcp))),
+      keyOf(request, Math.floor(localIndex(token, dealOf(c, request)) / page)),
       Math.floor((only.slots?.[row] ?? 0) / page),
     )
   }
@@ -132,14 +133,17 @@ const slotPages = (c: Case, page: number): Map<string, number> => {
 const writesItsOwn = (c: Case, { rank, slots }: RankTables): boolean =>
   slots?.every((slot, row) => {
     const token = newToken(c, row)
-    return token === undefined || (owner(token, c) === rank) === slot >= 0
+    return token === undefined || (owner(token, dealOf(c, c.requestOf[row] ?? -1)) === rank) === slot >= 0
   }) ?? true
 
 /** A table that is narrower than its longest request needs. */
 const widthClaims = (c: Case, hypotheses: readonly Hypothesis[]): Claim[] => {
   const { page, lengths } = c
   if (page === undefined || lengths === undefined) return []
-  const needed = Math.max(0, ...lengths.subarray(0, c.batch)) / (page * c.dcp)
+  const needed = Math.max(
+    0,
+    ...lengths.subarray(0, c.batch).map((length, request) => columnsOf(c, page, length, request)),
+  )
   const narrow = c.ranks.filter((rank) => (rank.table?.columns ?? Math.ceil(needed)) < leastColumns(c, rank))
   const [first] = narrow
   if (first === undefined) return []

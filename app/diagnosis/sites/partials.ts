@@ -1,6 +1,6 @@
 import type { FaultName } from '../../faults/names.ts'
 import { cleanLse, EMPTY_LSE, LSE_BASES } from '../../lse/base.ts'
-import { type Case, pagingOf, type RankTables } from '../case.ts'
+import type { Case, RankTables } from '../case.ts'
 import type { Claim } from '../claim.ts'
 import type { Distances } from '../contest.ts'
 import type { Hypothesis, KeysPrediction, PartialPrediction } from '../hypothesis.ts'
@@ -406,4 +406,4 @@ const distancesOf = (c: Case, seen: SeenPartial, right: PartialRow, predicted: P
   return { right: toRight, predicted: toPredicted, between, values }
 }
 
-export const canReference = (c: Case): boolean => pagingOf(c) !== undefined && c.scale !== undefined
+export const canReference = (c: Case): boolean => c.page !== undefined && c.scale !== undefined

@@ -2,7 +2,7 @@ import { localIndex, owner } from '../../../app/dcp/ownership.ts'
 import { columnOf, virtualPageTokens } from '../../../app/dcp/pages.ts'
 import type { Paging } from '../../../app/dcp/types.ts'
 import type { RunInfo, StoreParams, StoreResult } from '../../../app/protocol/store.ts'
-import { contextLens, lengthAtStep } from '../../../app/run/engine-config.ts'
+import { contextLens, lengthAtStep, restarts } from '../../../app/run/engine-config.ts'
 import { measuredLayers } from '../../../app/run/shape.ts'
 import { formatInt, formatNs } from '../../drawing/format.ts'
 import { sourceNote, withSource } from '../../drawing/provenance.ts'
@@ -126,18 +126,20 @@ const stepPart = ({ numbers }: Terms): Partial<Selection> =>
 
 /** A token of each request that has it; of a bare number only of the first. */
 const tokensFound = (token: number, most: number, terms: Terms, ground: Ground): readonly Found[] => {
-  const paging = pagingOf(ground.info)
+  const { config } = ground.info.manifest
   return rowsOf(terms, ground)
     .filter(({ len }) => token < len)
     .slice(0, most)
-    .map(({ request }) =>
-      found(
+    .map(({ request }) => {
+      const prompt = restarts(config) ? { prompt: contextLens(config)[request] ?? 0 } : {}
+      const paging = { ...pagingOf(ground.info), ...prompt }
+      return found(
         'Token',
         `Token ${formatInt(token)} of request ${request}: rank ${owner(token, paging)}, local ${formatInt(localIndex(token, paging))}, virtual page ${formatInt(columnOf(token, paging))}`,
         'ownership',
         { ...stepPart(terms), request, token },
-      ),
-    )
+      )
+    })
 }
 
 const columnsFound = (column: number, terms: Terms, ground: Ground): readonly Found[] => {

@@ -1,6 +1,6 @@
 import { type LayoutRequest, parseLayout } from '../../../app/dcp/layout.ts'
 import type { RunConfig } from '../../../app/run/config.ts'
-import { lengthAtStep } from '../../../app/run/engine-config.ts'
+import { contextLens, lengthAtStep, restarts } from '../../../app/run/engine-config.ts'
 import { type ConfigIssue, issueText } from '../../../app/run/parse.ts'
 import type { CalculatorFields } from '../../state/calculator.ts'
 
@@ -9,7 +9,7 @@ export type Source =
   | { readonly ok: true; readonly layout: LayoutRequest }
   | { readonly ok: false; readonly issues: readonly ConfigIssue[] }
 
-export const sourceOfFields = (fields: CalculatorFields): Source => {
+export const sourceOfFields = (fields: CalculatorFields & { readonly prompt?: number }): Source => {
   const parsed = parseLayout(fields)
   return parsed.ok ? { ok: true, layout: parsed.request } : { ok: false, issues: parsed.issues }
 }
@@ -23,6 +23,7 @@ export const sourceOfRun = (config: RunConfig, request: number, step: number): S
     dcp: config.parallel.dcpSize,
     interleave: config.parallel.interleave,
     page: config.cache.pageSize,
+    ...(restarts(config) ? { prompt: contextLens(config)[request] ?? 0 } : {}),
   })
 
 const numberAt = (value: unknown, path: readonly string[]): number | undefined => {

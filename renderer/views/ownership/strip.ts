@@ -33,10 +33,11 @@ export type Strip =
 const MIN_CELL = 2
 const MIN_BAND = 4
 
-const pieces = (first: number, end: number, size: number): { first: number; count: number }[] => {
+/** Pieces of `size` tokens from `origin` on, as far as they lie within. */
+const pieces = (first: number, end: number, size: number, origin = 0): { first: number; count: number }[] => {
   const found: { first: number; count: number }[] = []
   for (let at = first; at < end; ) {
-    const next = Math.min(end, (Math.floor(at / size) + 1) * size)
+    const next = Math.min(end, origin + (Math.floor((at - origin) / size) + 1) * size)
     found.push({ first: at, count: next - at })
     at = next
   }
@@ -59,8 +60,13 @@ export const stripOf = (view: Viewport, width: number, len: number, sharding: Sh
     x: xOf(from, view),
     width: count * view.scale,
   })
+  const { prompt = end } = sharding
+  const split = Math.min(Math.max(prompt, first), end)
   const runs = (size: number): Run[] =>
-    pieces(first, end, size).map((p) => ({ ...place(p.first, p.count), rank: owner(p.first, sharding) }))
+    [...pieces(first, split, size), ...pieces(split, end, size, prompt)].map((p) => ({
+      ...place(p.first, p.count),
+      rank: owner(p.first, sharding),
+    }))
   if (view.scale >= MIN_CELL) return { kind: 'cells', runs: runs(1) }
   if (sharding.dcp === 1) return { kind: 'runs', runs: end > first ? runs(Math.max(1, end)) : [] }
   if (sharding.interleave * view.scale >= MIN_CELL) return { kind: 'runs', runs: runs(sharding.interleave) }

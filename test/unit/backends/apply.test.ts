@@ -70,6 +70,7 @@ describe('what the engine computes exactly of a back-end', () => {
     ['vllm-flashinfer-mla-legacy', { workload: { qLen: 4 }, parallel: { interleave: 16 } }],
     ['vllm-flashmla', { parallel: { interleave: 64 } }],
     ['vllm-flashmla-sparse', { workload: { qLen: 2 } }],
+    ['trtllm-helix', { workload: { qLen: 2 } }],
     ['vllm-flash-attn-mla', { workload: { qLen: 2 } }],
     ['vllm-cutlass-mla', {}],
     ['vllm-cutlass-mla', { parallel: { dcpSize: 8 } }],
@@ -83,7 +84,6 @@ describe('what the engine computes exactly of a back-end', () => {
   it.each([
     ['sglang-tokenspeed-mla', {}, /in a base that nobody has verified/],
     ['vllm-flashmla', { workload: { qLen: 2 } }, /the fallback of vllm-flashmla \(reorder-threshold\)/],
-    ['trtllm-helix', {}, /deals generated tokens out anew/],
     [
       'vllm-tokenspeed-mla',
       { parallel: { interleave: 16 } },

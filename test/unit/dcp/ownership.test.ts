@@ -125,3 +125,24 @@ describe('ownership', () => {
     expect(call).toThrow(message)
   })
 })
+
+describe('tokens that are dealt out anew behind the prompt', () => {
+  it('begin at rank 0 again, and ranks keep those of the prompt first', () => {
+    for (const dcp of [1, 2, 3, 8])
+      for (const interleave of [1, 4])
+        for (const prompt of [0, 1, 37, 96]) {
+          const sharding = { dcp, interleave, prompt }
+          const held = new Array<number>(dcp).fill(0)
+          for (let token = 0; token < 150; token++) {
+            expect(localLengths(token, sharding)).toEqual(held)
+            const at = token < prompt ? token : token - prompt
+            const rank = Math.floor(at / interleave) % dcp
+            const local = held[rank] ?? 0
+            expect(owner(token, sharding)).toBe(rank)
+            expect(localIndex(token, sharding)).toBe(local)
+            expect(globalIndex(local, rank, sharding)).toBe(token)
+            held[rank] = local + 1
+          }
+        }
+  })
+})
