@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { MEASURES, VECTOR_VALUES } from '../dump/survey.ts'
 import { BAD_ROW_KINDS } from '../events/row-kinds.ts'
 import { EVENT_LEVELS } from '../events/words.ts'
+import { PAGE_CHECKS } from '../pages/checks.ts'
+import { CELL_KINDS } from '../pages/page-table.ts'
 import { LIMITS, TRANSPORTS } from '../sweep/cost.ts'
 import type { PointRow } from '../sweep/point-rows.ts'
 import { manifestSchema, RUN_STATUSES } from '../trace/manifest.ts'
@@ -210,6 +212,18 @@ const cause = z.discriminatedUnion('kind', [
     before: badPartial.nullable(),
   }),
 ])
+
+/**
+ * Where a block table comes from: what a run recorded of a step, or the tensors of a step and layer of a dump, which for what
+ * a run captured is the id of the run.
+ */
+const pageSource = z.union([
+  z.strictObject({ run: runId, step: int, rank: int.min(0) }),
+  z.strictObject({ ...dumpGroupRef, rank: int.min(0) }),
+])
+export type PageSource = z.output<typeof pageSource>
+
+const cellPlace = { request: int, column: int }
 
 export const storeMethods = {
   /** Runs in the folder of runs, newest first. */
@@ -651,6 +665,88 @@ export const storeMethods = {
       values: f64,
     }),
   },
+  /**
+   * What the block table of a rank is at a step, and whether it is right; see app/pages/checks.ts. `columns` is the width that
+   * all rows have, null where each has its own; `widest` the most of any. `extent` is what a map of the pool spans: its pages,
+   * else one more than the largest in use.
+   */
+  pageSummary: {
+    params: z.strictObject({ source: pageSource }),
+    result: z.strictObject({
+      requests: int,
+      /** Requests of the batch itself; those behind them only pad it. */
+      batch: int,
+      page: int.nullable(),
+      dcp: int,
+      interleave: int,
+      columns: int.nullable(),
+      widest: int,
+      poolPages: z.number().nullable(),
+      extent: z.number(),
+      usedPages: int,
+      /** Step of the first and the last page that was taken; null where that is not known. */
+      taken: z.tuple([int, int]).nullable(),
+      checks: z.array(
+        z.strictObject({
+          name: z.enum(PAGE_CHECKS),
+          rule: z.string(),
+          state: z.enum(['holds', 'broken', 'unknown']),
+          count: int,
+          detail: z.string(),
+          first: z.strictObject(cellPlace).nullable(),
+        }),
+      ),
+    }),
+  },
+  /**
+   * Part of a block table: rows of `requests` requests (fewer at the end), of which `perMark` columns are one mark; see
+   * tableMarks in app/pages/windows.ts. At most MAX_PAGE_MARKS marks. Of each request: its lengths (NaN unknown), columns that
+   * its row has and those with keys of the rank (-1 unknown), its newest token (-1 none, or unknown), the slot of that by the
+   * table, and where it was written (NaN unknown).
+   */
+  pageCells: {
+    params: z.strictObject({
+      source: pageSource,
+      requestFrom: int.min(0),
+      requests: int.min(1).max(4096),
+      columnFrom: int.min(0),
+      marks: int.min(1).max(4096),
+      perMark: int.min(1).max(1 << 24),
+    }),
+    result: z.strictObject({
+      requests: int,
+      marks: int,
+      kind: u8,
+      page: f64,
+      valid: f64,
+      taken: i32,
+      globalLen: f64,
+      localLen: f64,
+      columns: i32,
+      held: i32,
+      newest: f64,
+      newestSlot: f64,
+      writtenSlot: f64,
+    }),
+  },
+  /** Part of the pool; see poolMarks in app/pages/windows.ts. */
+  poolMarks: {
+    params: z.strictObject({
+      source: pageSource,
+      from: int.min(0),
+      marks: int.min(1).max(1 << 17),
+      perMark: int.min(1).max(2 ** 32),
+    }),
+    result: z.strictObject({ request: i32, used: i32, valid: f64, kind: u8, taken: i32 }),
+  },
+  /** The cells whose page this is, at most MAX_PAGE_USERS; `more` were left out. */
+  pageUsers: {
+    params: z.strictObject({ source: pageSource, page: z.number().min(0) }),
+    result: z.strictObject({
+      users: z.array(z.strictObject({ ...cellPlace, kind: z.enum(CELL_KINDS) })),
+      more: int,
+    }),
+  },
   /** SQL over the bundle's tables (`spans`, `rows`, ...; `rank` is a column). Read-only; at most `limit` rows. */
   query: {
     params: z.strictObject({ run: runId, sql: z.string().max(100_000), limit: int.min(1).max(1_000_000) }),
@@ -665,6 +761,10 @@ export const storeMethods = {
 /** Problems of a dump, and tensors of a file that are not of the format, that are told at most. */
 export const MAX_DUMP_PROBLEMS = 1000
 export const MAX_OTHER_TENSORS = 200
+
+/** Marks of a block table that are told at once, and cells that have one page. */
+export const MAX_PAGE_MARKS = 1 << 17
+export const MAX_PAGE_USERS = 64
 
 export type StoreMethod = keyof typeof storeMethods
 export type StoreParams<M extends StoreMethod> = z.input<(typeof storeMethods)[M]['params']>

@@ -1,10 +1,12 @@
 import { statSync } from 'node:fs'
 import { dirname, relative, sep } from 'node:path'
+import { type Case, loadCase } from '../../app/diagnosis/case.ts'
 import { type Dump, type DumpGroup, type DumpSet, shortName } from '../../app/dump/dumps.ts'
 import { gridOf, gridValues, type TensorGrid } from '../../app/dump/grid.ts'
 import { answerable, lackText } from '../../app/dump/questions.ts'
-import type { TensorReader } from '../../app/dump/reader.ts'
+import { TensorReader } from '../../app/dump/reader.ts'
 import { callSize, firstKeptHead, rowNamesOf } from '../../app/dump/rows.ts'
+import type { ByteSource } from '../../app/dump/source.ts'
 import { tensorHistogram, tensorMap, vectorPlace, type Work } from '../../app/dump/survey.ts'
 import {
   type DumpFile,
@@ -17,6 +19,7 @@ import {
   storeMethods,
 } from '../../app/protocol/store.ts'
 import { readDumps } from '../dump/dump-files.ts'
+import { Latest } from './latest.ts'
 import { isMissing, StoreProblem } from './problem.ts'
 import { parsedParams } from './run-bundle.ts'
 
@@ -38,6 +41,8 @@ type GroupRef = Pick<Params<'dumpGroup'>, 'dump' | 'step' | 'layer'>
 
 /** Dumps whose headers stay in memory. */
 const OPEN_DUMPS = 2
+/** Steps and layers whose tables stay in memory. */
+const OPEN_CASES = 2
 /** Requests whose lengths are told at most. */
 const MAX_LENGTHS = 1 << 16
 /** Keys of the metadata of a file, and characters of one value, that are told at most. */
@@ -52,6 +57,8 @@ export class DumpShelf {
   readonly #sets = new Map<string, DumpSet>()
   /** How many questions are reading a file at this moment. */
   readonly #readers = new Map<TensorReader, number>()
+
+  readonly #cases = new Latest<DumpGroup, Case>(OPEN_CASES)
 
   constructor(pathsOf: (dump: string) => readonly string[] | undefined) {
     this.#pathsOf = pathsOf
@@ -70,6 +77,16 @@ export class DumpShelf {
       case 'tensorVector':
         return this.#vector(parsedParams(method, storeMethods.tensorVector.params, params))
     }
+  }
+
+  /** The tables of a step and layer, as a diagnosis reads them; the same object as long as the dump is not read anew. */
+  async tables(ref: GroupRef): Promise<Case> {
+    const group = await this.#group(ref)
+    return this.#cases.of(group, () =>
+      this.#reading([...group.ranks.values()], async () =>
+        loadCase({ ...group, ranks: await leftOpen(group.ranks) }),
+      ),
+    )
   }
 
   async #info({ dump }: Params<'dumpInfo'>, work: Work): Promise<StoreResult<'dumpInfo'>> {
@@ -242,6 +259,22 @@ export class DumpShelf {
       }
     }
   }
+}
+
+/** Readers of the same files that others may close while they read: files are closed when the last question is answered. */
+const leftOpen = async (ranks: DumpGroup['ranks']): Promise<Map<number, Dump>> => {
+  const open = new Map<number, Dump>()
+  for (const [rank, { reader, info }] of ranks) {
+    const { name, size } = reader.source
+    const source: ByteSource = {
+      name,
+      size,
+      read: (from, length) => reader.source.read(from, length),
+      close: async () => {},
+    }
+    open.set(rank, { info, reader: await TensorReader.open(source) })
+  }
+  return open
 }
 
 /** What is told of a file: a header may hold any number of names and texts of any length. */

@@ -1,5 +1,7 @@
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { z } from 'zod'
+import type { RankTable } from '../../app/pages/rank-table.ts'
+import { tableOfRun } from '../../app/pages/run-table.ts'
 import {
   type RunInfo,
   type StoreMethod,
@@ -19,6 +21,7 @@ import { eventDensity, eventGroups, eventRows } from './event-queries.ts'
 import { find } from './find.ts'
 import { causeOfRun, type WasMerged } from './first-cause.ts'
 import { KernelLoader } from './kernel-loader.ts'
+import type { PageMethod } from './page-shelf.ts'
 import { PartTotals } from './part-totals.ts'
 import { StoreProblem } from './problem.ts'
 import { SpanLoader } from './span-loader.ts'
@@ -28,6 +31,7 @@ import {
   events,
   kernelAt,
   points,
+  recordedCells,
   rows,
   spanStartingAt,
   stages,
@@ -40,7 +44,7 @@ import { TileBuilder } from './tile-builder.ts'
 export const runParams = z.object({ run: z.string() })
 
 /** Methods that are about one run. */
-export type RunMethod = Exclude<StoreMethod, 'listRuns' | DumpMethod>
+export type RunMethod = Exclude<StoreMethod, 'listRuns' | DumpMethod | PageMethod>
 type Params<M extends RunMethod> = Omit<StoreParams<M>, 'run'>
 type Methods = {
   readonly [M in RunMethod]: (params: Params<M>, signal?: AbortSignal) => Promise<StoreResult<M>>
@@ -137,6 +141,13 @@ export class RunBundle {
     const width = out.length / lse.length
     const values = out.subarray(rank * width, (rank + 1) * width)
     return lse[rank] !== Number.NEGATIVE_INFINITY || values.some((value) => value !== 0)
+  }
+
+  /** The block table of a rank at a step, from what is on disk now. */
+  async recordedTable(step: number, rank: number): Promise<RankTable> {
+    const { config } = this.#manifest()
+    const cells = await withConnection(this.#duck, (c) => recordedCells(c, this.folder, step, rank))
+    return tableOfRun(config, rank, step, cells)
   }
 
   async #info(): Promise<RunInfo> {

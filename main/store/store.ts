@@ -21,6 +21,7 @@ import { openDuck, withConnection } from './duck.ts'
 import { DumpShelf, isDumpMethod } from './dump-shelf.ts'
 import { ENGINE_GONE, EngineLine } from './engine-line.ts'
 import { interrupted, isOwn, readManifest, writeManifest, writerMayLive } from './manifest-file.ts'
+import { isPageMethod, PageShelf } from './page-shelf.ts'
 import { isMissing, problemText, StoreProblem } from './problem.ts'
 import { answerRun, parsedParams, RunBundle, runParams } from './run-bundle.ts'
 import { bundleTitle } from './run-title.ts'
@@ -51,6 +52,10 @@ export class Store {
   /** Files and folders of the dumps that were opened. */
   readonly #dumps = new Map<string, readonly string[]>()
   readonly #shelf = new DumpShelf((id) => this.#dumps.get(id) ?? this.#captured(id))
+  readonly #pages = new PageShelf(
+    async (run) => (this.#folderOf.has(run) ? await this.#bundle(run) : undefined),
+    this.#shelf,
+  )
   #duck: Promise<DuckDBInstance> | undefined
   /** Folders of the runs that this store began. */
   readonly #begun = new Set<string>()
@@ -211,6 +216,7 @@ export class Store {
         aborted: () => asked?.signal.throwIfAborted(),
         progress: asked?.progress ?? (() => {}),
       })
+    if (isPageMethod(method)) return this.#pages.answer(method, params, () => asked?.signal.throwIfAborted())
     const { run } = parsedParams(method, runParams, params)
     const bundle = await this.#bundle(run)
     return answerRun(bundle, method, params, asked?.signal)

@@ -1,9 +1,11 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
+import type { RecordedCells } from '../../app/pages/run-table.ts'
 import type { StoreParams, StoreResult } from '../../app/protocol/store.ts'
 import { type PointRow, pointRowOf } from '../../app/sweep/point-rows.ts'
 import { OUTER_STAGES, PROVENANCES, type Provenance, STAGES } from '../../app/trace/stages.ts'
+import { listParts } from './bundle-files.ts'
 import { numberOf, type PlainRow, plainRows, readColumns, sqlText, textOf } from './duck.ts'
-import { countedSpans, relation } from './sources.ts'
+import { countedSpans, relation, relationOf } from './sources.ts'
 
 /** The store's methods that are one look at the Parquet parts of a bundle. Units and shapes: app/protocol/store.ts. */
 
@@ -103,6 +105,30 @@ export const blockTable = async (
     pages[place] = found[i] ?? -1
   })
   return { pages }
+}
+
+/** Cells of the block table of a rank as they were last recorded up to a step. */
+export const recordedCells = async (
+  connection: DuckDBConnection,
+  bundle: string,
+  step: number,
+  rank: number,
+): Promise<RecordedCells> => {
+  const parts = listParts(bundle, 'pages').filter((part) => part.rank === rank)
+  const cells = await readColumns(
+    connection,
+    `SELECT request::INTEGER AS request, "column"::INTEGER AS place, arg_max(page, step)::INTEGER AS page,
+       arg_max(valid, step)::INTEGER AS valid, min(step)::INTEGER AS taken
+     FROM ${relationOf('pages', parts)} WHERE step <= ${step}
+     GROUP BY request, "column" ORDER BY request, "column"`,
+  )
+  return {
+    request: cells.i32('request'),
+    column: cells.i32('place'),
+    page: cells.i32('page'),
+    valid: cells.i32('valid'),
+    taken: cells.i32('taken'),
+  }
 }
 
 export const rows = async (
