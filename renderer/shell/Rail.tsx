@@ -1,4 +1,4 @@
-import { useView } from '../state/view.ts'
+import { useView, viewDigit } from '../state/view.ts'
 import { THEME_CHOICES, type ThemeChoice, useThemeChoice } from '../theme/use-theme.ts'
 import { CommandIcon, HelpIcon, MoonIcon, RailIcon, SunIcon, SystemIcon } from './icons.tsx'
 import { useLayout } from './layout.ts'
@@ -23,13 +23,13 @@ export const Rail = () => {
   const ThemeIcon = THEME_ICON[choice]
   return (
     <nav className={railWide ? 'rail' : 'rail rail-narrow'} aria-label="Views">
-      {VIEWS.map(({ id, title, icon: Icon, digit }) => (
+      {VIEWS.map(({ id, title, icon: Icon }) => (
         <button
           key={id}
           type="button"
           className="rail-item"
           aria-current={view === id ? 'page' : undefined}
-          title={`${title} (${digit})`}
+          title={viewDigit(id) === null ? title : `${title} (${viewDigit(id)})`}
           data-testid={`view-${id}`}
           onClick={() => show(id)}
         >

@@ -7,7 +7,7 @@ import { NO_SELECTION, useSelection } from '../state/selection.ts'
 import { useSession } from '../state/session.ts'
 import { whyNotStart } from '../state/start.ts'
 import { useTrail } from '../state/trail.ts'
-import { useView, VIEW_IDS, type ViewId } from '../state/view.ts'
+import { useView, VIEW_IDS, type ViewId, viewDigit } from '../state/view.ts'
 import { type KeyStroke, stroke } from './keys.ts'
 import { useLayout } from './layout.ts'
 import { moveStep } from './scrub.ts'
@@ -27,6 +27,7 @@ const VIEW_TITLES: Readonly<Record<ViewId, string>> = {
   run: 'Show the run',
   timeline: 'Show the timeline',
   ownership: 'Show the ownership',
+  pages: 'Show block tables and the pool of pages',
   merge: 'Show the merge',
   throughput: 'Show the throughput of a sweep',
   backends: 'Show what back-ends accept, refuse or replace',
@@ -41,10 +42,10 @@ const showsRun = (): boolean => useView.getState().view === 'run'
 
 const phase = () => runStateOf(useSession.getState())
 
-const viewActions: readonly Action[] = VIEW_IDS.map((view, i) => ({
+const viewActions: readonly Action[] = VIEW_IDS.map((view) => ({
   id: `view.${view}`,
   title: VIEW_TITLES[view],
-  keys: [stroke(`Digit${i + 1}`)],
+  keys: viewDigit(view) === null ? [] : [stroke(`Digit${viewDigit(view)}`)],
   enabled: always,
   run: () => useView.getState().show(view),
 }))

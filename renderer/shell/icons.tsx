@@ -29,6 +29,12 @@ export const OwnershipIcon = icon(
     <path d="M2 10.5h3v3H2zM6.5 10.5h3v3h-3zM11 10.5h3v3h-3z" />
   </>,
 )
+export const PagesIcon = icon(
+  <>
+    <path d="M2.5 2.5h5v8h-5zM2.5 5.2h5M2.5 7.9h5" />
+    <path d="M10 5.5h3.5v8H10zM10 9.5h3.5M7.5 6.5L10 11.5" />
+  </>,
+)
 export const MergeIcon = icon(
   <path d="M2 3h2.5c2 0 2.5 5 5.5 5H14M2 13h2.5c2 0 2.5-5 5.5-5M2 8h6M11.5 5.5L14 8l-2.5 2.5" />,
 )

@@ -10,6 +10,7 @@ export const PARTS: readonly { readonly key: keyof Selection; readonly word: str
   { key: 'qIndex', word: 'query' },
   { key: 'head', word: 'head' },
   { key: 'token', word: 'token' },
+  { key: 'page', word: 'page' },
   { key: 'timeNs', word: 'at' },
   { key: 'context', word: 'context' },
   { key: 'concurrency', word: 'concurrency' },

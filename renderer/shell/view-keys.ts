@@ -38,6 +38,21 @@ export const VIEW_KEYS: Readonly<Record<ViewId, readonly ViewKey[]>> = {
     },
     { keys: 'Home End', title: 'First and last token', each: ['First token', 'Last token'] },
   ],
+  pages: [
+    { keys: '↑ ↓', title: 'Previous and next request' },
+    {
+      keys: '← →',
+      title: 'Previous and next column of the block table (Home and End: that of the first and newest token)',
+    },
+    { keys: 'P N', title: 'Previous and next rank' },
+    { keys: 'E', title: 'Next cell that breaks an invariant' },
+    { keys: 'C', title: 'Colour by owner, age or fill' },
+    { keys: 'W S', title: 'Zoom the block table (Shift: the pool)' },
+    { keys: '0', title: 'Show the whole block table and pool' },
+    { keys: 'F', title: 'Show the selected cell and its page' },
+    { keys: 'T', title: 'Tables or picture' },
+    { keys: '/', title: 'Go to a page of the pool' },
+  ],
   merge: [
     { keys: '↑ ↓', title: 'Previous and next row', each: ['Previous row', 'Next row'] },
     { keys: '← →', title: 'Previous and next head', each: ['Previous head', 'Next head'] },

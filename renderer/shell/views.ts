@@ -4,6 +4,7 @@ import { BackendsView } from '../views/backends/BackendsView.tsx'
 import { EventsView } from '../views/events/EventsView.tsx'
 import { MergeView } from '../views/merge/MergeView.tsx'
 import { OwnershipView } from '../views/ownership/OwnershipView.tsx'
+import { PagesView } from '../views/pages/PagesView.tsx'
 import { PostmortemView } from '../views/postmortem/PostmortemView.tsx'
 import { RunView } from '../views/run/RunView.tsx'
 import { ScenariosView } from '../views/scenarios/ScenariosView.tsx'
@@ -14,6 +15,7 @@ import {
   EventsIcon,
   MergeIcon,
   OwnershipIcon,
+  PagesIcon,
   PostmortemIcon,
   RunIcon,
   ScenariosIcon,
@@ -25,32 +27,29 @@ export interface View {
   readonly id: ViewId
   readonly title: string
   readonly icon: ComponentType
-  /** Key that shows it. */
-  readonly digit: number
   readonly component: ComponentType
 }
 
 /** The views of the rail, in order. */
 export const VIEWS: readonly View[] = [
-  { id: 'run', title: VIEW_TITLES.run, icon: RunIcon, digit: 1, component: RunView },
-  { id: 'timeline', title: VIEW_TITLES.timeline, icon: TimelineIcon, digit: 2, component: TimelineView },
-  { id: 'ownership', title: VIEW_TITLES.ownership, icon: OwnershipIcon, digit: 3, component: OwnershipView },
-  { id: 'merge', title: VIEW_TITLES.merge, icon: MergeIcon, digit: 4, component: MergeView },
+  { id: 'run', title: VIEW_TITLES.run, icon: RunIcon, component: RunView },
+  { id: 'timeline', title: VIEW_TITLES.timeline, icon: TimelineIcon, component: TimelineView },
+  { id: 'ownership', title: VIEW_TITLES.ownership, icon: OwnershipIcon, component: OwnershipView },
+  { id: 'pages', title: VIEW_TITLES.pages, icon: PagesIcon, component: PagesView },
+  { id: 'merge', title: VIEW_TITLES.merge, icon: MergeIcon, component: MergeView },
+  { id: 'events', title: VIEW_TITLES.events, icon: EventsIcon, component: EventsView },
   {
     id: 'throughput',
     title: VIEW_TITLES.throughput,
     icon: ThroughputIcon,
-    digit: 5,
     component: ThroughputView,
   },
-  { id: 'backends', title: VIEW_TITLES.backends, icon: BackendsIcon, digit: 6, component: BackendsView },
+  { id: 'backends', title: VIEW_TITLES.backends, icon: BackendsIcon, component: BackendsView },
   {
     id: 'postmortem',
     title: VIEW_TITLES.postmortem,
     icon: PostmortemIcon,
-    digit: 7,
     component: PostmortemView,
   },
-  { id: 'scenarios', title: VIEW_TITLES.scenarios, icon: ScenariosIcon, digit: 8, component: ScenariosView },
-  { id: 'events', title: VIEW_TITLES.events, icon: EventsIcon, digit: 9, component: EventsView },
+  { id: 'scenarios', title: VIEW_TITLES.scenarios, icon: ScenariosIcon, component: ScenariosView },
 ]

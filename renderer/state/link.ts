@@ -33,6 +33,7 @@ export const PARTS: Readonly<Record<keyof Selection, string>> = {
   qIndex: 'query',
   head: 'head',
   token: 'token',
+  page: 'page',
   timeNs: 'at',
   context: 'context',
   concurrency: 'concurrency',

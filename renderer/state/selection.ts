@@ -9,6 +9,8 @@ export interface Selection {
   readonly qIndex: number | null
   readonly head: number | null
   readonly token: number | null
+  /** Physical page of the pool. */
+  readonly page: number | null
   readonly timeNs: number | null
   /** Of a sweep: tokens of each request, and requests that are asked for. */
   readonly context: number | null
@@ -23,6 +25,7 @@ export const NO_SELECTION: Selection = {
   qIndex: null,
   head: null,
   token: null,
+  page: null,
   timeNs: null,
   context: null,
   concurrency: null,

@@ -124,6 +124,9 @@ const step = (x: number): number => Math.round(Math.min(1, Math.max(0, x)) * RAM
 /** Single-hue ramp for weights and magnitudes; `x` is clamped to 0 to 1. */
 export const sequentialColour = (x: number, theme: Theme): string => SEQUENTIAL[theme][step(x)] ?? '#808080'
 
+/** Text on a magnitude's colour, contrast at least 4.5. */
+export const sequentialInk = (x: number, theme: Theme): string => inkOn(sequentialColour(x, theme))
+
 /** Signed values centred on zero: purple below, green above; `x` is clamped to -1 to 1. */
 export const divergingColour = (x: number, theme: Theme): string => {
   const { below, above } = DIVERGING[theme]

@@ -51,7 +51,7 @@ test('keys move through the gallery, filter it and run', async ({ desk: { app, p
   await expect(page.getByTestId('view-scenarios')).toBeVisible()
   await waitReady(page, 'engine')
   await expect(async () => {
-    await page.keyboard.press('8')
+    await page.keyboard.press('9')
     await expect(page.getByTestId('scenario-filter')).toBeVisible({ timeout: 1000 })
   }).toPass()
   await page.keyboard.press('ArrowDown')

@@ -1,11 +1,12 @@
 import { CloseIcon, FolderIcon } from '../../shell/icons.tsx'
 import { useCalculator } from '../../state/calculator.ts'
 import { useDump } from '../../state/dump.ts'
+import type { GroupRef } from '../../state/dump-group.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useSession } from '../../state/session.ts'
 import { useView } from '../../state/view.ts'
 import { OF_DUMPS } from '../merge/Missing.tsx'
-import { type DumpGroup, type GroupRef, isElsewhere } from './model.ts'
+import { type DumpGroup, isElsewhere } from './model.ts'
 import type { DumpView } from './use-dump-view.ts'
 
 /** Which dump, step and layer is shown, and the ways to other views. */

@@ -3,31 +3,11 @@ import { shapeText } from '../../../app/dump/safetensors.ts'
 import { TENSORS } from '../../../app/dump/schema.ts'
 import type { Measure } from '../../../app/dump/survey.ts'
 import type { DumpFile, DumpRank, StoreResult } from '../../../app/protocol/store.ts'
+import type { GroupRef } from '../../state/dump-group.ts'
 import type { Selection } from '../../state/selection.ts'
 
 export type DumpInfo = StoreResult<'dumpInfo'>
 export type DumpGroup = StoreResult<'dumpGroup'>
-export type GroupRef = Pick<DumpInfo['groups'][number], 'step' | 'layer'>
-
-const distance = (a: GroupRef, b: GroupRef): number =>
-  Math.abs(a.step - b.step) * 1024 + Math.abs(a.layer - b.layer)
-
-/**
- * The group that is shown for what is selected: that step and layer, else the nearest; without a selected step the newest,
- * without a selected layer the first of the step. Null where there is none.
- */
-export const chosenGroup = <G extends GroupRef>(
-  groups: readonly G[],
-  step: number | null,
-  layer: number | null,
-): G | null => {
-  const newest = groups.reduce((most, group) => Math.max(most, group.step), 0)
-  const wanted = { step: step ?? newest, layer: layer ?? 0 }
-  return groups.reduce<G | null>(
-    (best, group) => (best === null || distance(group, wanted) < distance(best, wanted) ? group : best),
-    null,
-  )
-}
 
 /** Whether another group than the selected one is shown. */
 export const isElsewhere = (shown: GroupRef, { step, layer }: Pick<Selection, 'step' | 'layer'>): boolean =>

@@ -2,17 +2,16 @@ import { useEffect, useMemo } from 'react'
 import type { Measure } from '../../../app/dump/survey.ts'
 import type { DumpRank } from '../../../app/protocol/store.ts'
 import { useDump } from '../../state/dump.ts'
+import { chosenGroup, type GroupRef } from '../../state/dump-group.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useSession } from '../../state/session.ts'
 import { type AnswerState, useAnswer } from '../../state/use-answer.ts'
 import {
   cellOf,
-  chosenGroup,
   chosenMeasure,
   chosenTensor,
   type DumpGroup,
   type DumpInfo,
-  type GroupRef,
   type Place,
   type RankPart,
   rankParts,

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { DumpFile } from '../../../app/protocol/store.ts'
 import { valueRange } from '../../../renderer/drawing/draw-series.ts'
 import { formatValue } from '../../../renderer/drawing/format.ts'
+import { chosenGroup } from '../../../renderer/state/dump-group.ts'
 import { barAt, linearBars, octaveBars } from '../../../renderer/views/postmortem/histogram.ts'
 import {
   cellAt,
@@ -16,7 +17,6 @@ import { mapScale, placeOn } from '../../../renderer/views/postmortem/map-scale.
 import {
   cellOf,
   cellText,
-  chosenGroup,
   chosenMeasure,
   chosenTensor,
   type DumpGroup,

@@ -1,0 +1,180 @@
+import { localIndex, owner } from '../../../app/dcp/ownership.ts'
+import { pageOffset, tokenAt } from '../../../app/dcp/pages.ts'
+import type { Paging } from '../../../app/dcp/types.ts'
+import { formatInt } from '../../drawing/format.ts'
+import { rankInk } from '../../theme/colours.ts'
+import { CHARACTER } from './draw-grid.ts'
+import { type Cell, isLive, KIND_WORDS, slotText } from './facts.ts'
+import { type Box, slotsBox, tokensBox } from './geometry.ts'
+import type { Scene } from './scene.ts'
+
+type Context = CanvasRenderingContext2D
+
+/** The virtual page of a cell with its tokens by rank, and below it the physical page with its slots. */
+export const drawPage = (ctx: Context, scene: Scene): void => {
+  const { detail, geometry: g, ink, pages } = scene
+  ctx.fillStyle = ink.line
+  ctx.fillRect(0, g.page.y - 4, g.width, 1)
+  ctx.textAlign = 'left'
+  if (detail === null || pages.paging === null) {
+    ctx.fillStyle = ink.text2
+    const text =
+      pages.paging === null
+        ? 'No page size is known, so pages cannot be drawn slot by slot.'
+        : 'Point at a cell or a page, or select one, to see its tokens and slots.'
+    ctx.fillText(text, g.page.x, g.page.y + 20)
+    return
+  }
+  drawVirtual(ctx, detail, pages.paging, scene)
+  drawPhysical(ctx, detail, pages.paging, scene)
+  for (const [token, colour] of [
+    [scene.token, ink.accent],
+    [scene.hoveredToken, ink.text0],
+  ] as const)
+    if (token !== null) drawToken(ctx, token, detail, pages.paging, scene, colour)
+}
+
+const lengthOf = ({ globalLen }: Cell): number =>
+  Number.isNaN(globalLen) ? Number.POSITIVE_INFINITY : globalLen
+
+const label = (ctx: Context, text: string, box: Box, scene: Scene): void => {
+  ctx.fillStyle = scene.ink.text2
+  ctx.textAlign = 'left'
+  ctx.fillText(text, box.x, box.y - 9)
+}
+
+/** Bands at most: of runs that are narrower the ranks are drawn as one below the other. */
+const drawVirtual = (ctx: Context, detail: Cell, paging: Paging, scene: Scene): void => {
+  const { paint, geometry: g, ink } = scene
+  const box = tokensBox(g.page)
+  const tokens = paging.page * paging.dcp
+  const first = detail.column * tokens
+  const filled = Math.max(0, Math.min(tokens, lengthOf(detail) - first))
+  const range =
+    filled === 0 ? 'no token yet' : `tokens ${formatInt(first)} to ${formatInt(first + filled - 1)} by rank`
+  label(
+    ctx,
+    `virtual page ${formatInt(detail.column)} of request ${formatInt(detail.request)}: ${range}`,
+    box,
+    scene,
+  )
+  ctx.fillStyle = ink.bg2
+  ctx.fillRect(box.x, box.y, box.width, box.height)
+  const run = (paging.interleave * box.width) / tokens
+  if (run < 1.5) {
+    const height = box.height / paging.dcp
+    const width = (filled / tokens) * box.width
+    for (let rank = 0; rank < paging.dcp; rank++) paint(rank, box.x, box.y + rank * height, width, height)
+    return
+  }
+  for (let at = 0; at < filled; at += paging.interleave) {
+    const count = Math.min(paging.interleave, filled - at)
+    const width = (count * box.width) / tokens
+    paint(
+      owner(first + at, paging),
+      box.x + (at * box.width) / tokens,
+      box.y,
+      width > 4 ? width - 0.5 : width,
+      box.height,
+    )
+  }
+}
+
+/** Slots of the physical page: in the colour of the rank where they hold keys. */
+const drawPhysical = (ctx: Context, detail: Cell, paging: Paging, scene: Scene): void => {
+  const { paint, geometry: g, ink, theme } = scene
+  const box = slotsBox(g.page)
+  const { rank, page, valid, column, kind } = detail
+  const width = box.width / paging.page
+  const where = page < 0 ? 'no physical page' : `physical page ${formatInt(page)}, rank ${rank}`
+  const slots =
+    page < 0 ? '' : `, slots ${formatInt(page * paging.page)} to ${formatInt((page + 1) * paging.page - 1)}`
+  label(
+    ctx,
+    `${where}: ${KIND_WORDS[kind]}, ${formatInt(valid)} of ${formatInt(paging.page)} keys${slots}`,
+    box,
+    scene,
+  )
+  ctx.fillStyle = ink.bg2
+  ctx.fillRect(box.x, box.y, box.width, box.height)
+  if (!isLive(kind)) return
+  if (width < 3) {
+    if (valid > 0) paint(rank, box.x, box.y, valid * width, box.height)
+  } else
+    for (let offset = 0; offset < valid; offset++)
+      paint(rank, box.x + offset * width, box.y, width - 1, box.height)
+  const widest = String(Math.max(0, lengthOf(detail) - 1)).length * CHARACTER
+  if (Number.isFinite(widest) && width > widest + 2) {
+    ctx.fillStyle = rankInk(rank, theme)
+    ctx.textAlign = 'center'
+    for (let offset = 0; offset < valid; offset++)
+      ctx.fillText(
+        String(tokenAt(rank, column, offset, paging)),
+        box.x + (offset + 0.5) * width,
+        box.y + box.height / 2 + 0.5,
+      )
+  }
+  drawNewest(ctx, detail, paging, box, scene)
+}
+
+/** The newest token in its slot, with the slot's number below. */
+const drawNewest = (ctx: Context, detail: Cell, paging: Paging, box: Box, { ink }: Scene): void => {
+  const { newest, column, rank, newestSlot } = detail
+  if (newest < 0 || Math.floor(newest / (paging.page * paging.dcp)) !== column) return
+  const holder = owner(newest, paging)
+  ctx.fillStyle = ink.accent
+  if (holder !== rank) {
+    ctx.textAlign = 'left'
+    ctx.fillText(
+      `newest token ${formatInt(newest)} is on rank ${holder}: slot −1 here`,
+      box.x,
+      box.y + box.height + 9,
+    )
+    return
+  }
+  const x = box.x + ((pageOffset(newest, paging) + 0.5) * box.width) / paging.page
+  ctx.beginPath()
+  ctx.moveTo(x, box.y + box.height + 1)
+  ctx.lineTo(x - 4, box.y + box.height + 7)
+  ctx.lineTo(x + 4, box.y + box.height + 7)
+  ctx.fill()
+  const text = `newest token ${formatInt(newest)}, slot ${slotText(newestSlot)}`
+  const right = x + 8 + text.length * CHARACTER > box.x + box.width
+  ctx.textAlign = right ? 'right' : 'left'
+  ctx.fillText(text, right ? x - 8 : x + 8, box.y + box.height + 9)
+}
+
+/** A token of the virtual page, joined with its slot where the shown rank holds it. */
+const drawToken = (
+  ctx: Context,
+  token: number,
+  { column, rank }: Cell,
+  paging: Paging,
+  { geometry: g, ink }: Scene,
+  colour: string,
+): void => {
+  const tokens = paging.page * paging.dcp
+  if (Math.floor(token / tokens) !== column) return
+  const above = tokensBox(g.page)
+  const below = slotsBox(g.page)
+  const x = above.x + ((token - column * tokens + 0.5) * above.width) / tokens
+  const mark = (left: number, box: Box, width: number): void => {
+    ctx.strokeStyle = ink.bg1
+    ctx.lineWidth = 4
+    ctx.strokeRect(left - width / 2, box.y, width, box.height)
+    ctx.strokeStyle = colour
+    ctx.lineWidth = 2
+    ctx.strokeRect(left - width / 2, box.y, width, box.height)
+  }
+  mark(x, above, Math.max(3, above.width / tokens))
+  if (owner(token, paging) !== rank) return
+  const offset = localIndex(token, paging) % paging.page
+  const to = below.x + ((offset + 0.5) * below.width) / paging.page
+  ctx.strokeStyle = colour
+  ctx.lineWidth = 1.5
+  ctx.beginPath()
+  ctx.moveTo(x, above.y + above.height)
+  ctx.lineTo(to, below.y)
+  ctx.stroke()
+  mark(to, below, Math.max(3, below.width / paging.page))
+}

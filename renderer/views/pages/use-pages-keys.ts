@@ -1,0 +1,63 @@
+import { useRef } from 'react'
+import { columnOf } from '../../../app/dcp/pages.ts'
+import { useViewKeys } from '../../controls/use-view-keys.ts'
+import { useSelection } from '../../state/selection.ts'
+import type { Check } from './Lights.tsx'
+import { COLOUR_MODES, useLook } from './look.ts'
+import { moved } from './moves.ts'
+import { pick, type SelectedCell } from './use-cell.ts'
+import type { Pages } from './use-pages.ts'
+
+/** Shows the first cell that breaks an invariant. */
+export const showCheck = (rank: number, { first }: Check): void => {
+  if (first !== null) pick(rank, first)
+}
+
+/** Moves through block tables by keys; see shell/view-keys.ts. Zooms are those of the picture. */
+export const usePagesKeys = (
+  { shown, summary, paging }: Pages,
+  selected: SelectedCell,
+  goTo: React.RefObject<HTMLInputElement | null>,
+): void => {
+  const broken = useRef(-1)
+  useViewKeys((event) => {
+    const { mode, asTable, change } = useLook.getState()
+    const { cell } = selected
+    const newest =
+      cell === null || cell.newest < 0 || paging === null
+        ? Math.max(0, summary.widest - 1)
+        : columnOf(cell.newest, paging)
+    const { requests, widest: columns } = summary
+    const to = moved(event.code, selected, { requests, columns, newest })
+    if (to !== null) {
+      pick(shown.rank, to)
+      return true
+    }
+    switch (event.code) {
+      case 'KeyP':
+      case 'KeyN': {
+        const rank = shown.rank + (event.code === 'KeyP' ? -1 : 1)
+        if (rank >= 0 && rank < shown.ranks) useSelection.getState().select({ rank })
+        return true
+      }
+      case 'KeyE': {
+        const wrong = summary.checks.filter(({ first }) => first !== null)
+        broken.current = (broken.current + 1) % Math.max(1, wrong.length)
+        const next = wrong[broken.current]
+        if (next !== undefined) showCheck(shown.rank, next)
+        return true
+      }
+      case 'KeyC':
+        change({ mode: COLOUR_MODES[(COLOUR_MODES.indexOf(mode) + 1) % COLOUR_MODES.length] ?? 'owner' })
+        return true
+      case 'KeyT':
+        change({ asTable: !asTable })
+        return true
+      case 'Slash':
+        goTo.current?.focus()
+        return true
+      default:
+        return false
+    }
+  })
+}
