@@ -1,5 +1,5 @@
 import { localIndex, localLength, owner } from '../dcp/ownership.ts'
-import { columnOf, NO_SLOT, tableWidth } from '../dcp/pages.ts'
+import { columnOf, localPages, NO_SLOT, tableWidth } from '../dcp/pages.ts'
 import type { Paging } from '../dcp/types.ts'
 import type { CellKind, PageTable } from './page-table.ts'
 import type { CellPlace } from './rank-table.ts'
@@ -10,7 +10,7 @@ export type PageCheckName = (typeof PAGE_CHECKS)[number]
 
 export interface PageCheck {
   readonly name: PageCheckName
-  /** What holds when it is fine: `no page is used twice`. */
+  /** What holds when it is fine: `no page used twice`. */
   readonly rule: string
   readonly state: 'holds' | 'broken' | 'unknown'
   /** What breaks it: cells, requests or rows. */
@@ -19,18 +19,20 @@ export interface PageCheck {
   readonly detail: string
   /** Where it is broken first. */
   readonly first: CellPlace | null
+  /** What stands beside the rule whatever its state; empty for most. */
+  readonly note: string
 }
 
 const RULES: Readonly<Record<PageCheckName, string>> = {
-  double: 'no page is used twice',
-  outside: 'every page is in the pool',
+  double: 'no page used twice',
+  outside: 'pages in the pool',
   missing: 'no −1 inside the length',
-  width: 'the table is as wide as its requests need',
-  lengths: 'local lengths follow from the global ones',
-  slots: 'new tokens are in their slots',
+  width: 'width as needed',
+  lengths: 'local lengths fit',
+  slots: 'new tokens in place',
 }
 
-type Verdict = Omit<PageCheck, 'name' | 'rule'>
+type Verdict = Omit<PageCheck, 'name' | 'rule' | 'note'> & Partial<Pick<PageCheck, 'note'>>
 
 const holds = (detail: string): Verdict => ({ state: 'holds', count: 0, detail, first: null })
 const unknown = (detail: string): Verdict => ({ state: 'unknown', count: 0, detail, first: null })
@@ -47,17 +49,12 @@ export const pageChecks = (pages: PageTable): PageCheck[] => {
   const verdicts: Readonly<Record<PageCheckName, Verdict>> = {
     double: ofCells(pages, wrong.get('double'), doubleDetail),
     outside: outside(pages, wrong.get('outside')),
-    missing: ofCells(
-      pages,
-      wrong.get('missing'),
-      (_, { request, column }) =>
-        `request ${request} has keys in column ${column}, where the table has no page`,
-    ),
+    missing: ofCells(pages, together(wrong.get('missing'), wrong.get('cut')), missingDetail),
     width: width(pages),
     lengths: lengths(pages),
     slots: slots(pages),
   }
-  return PAGE_CHECKS.map((name) => ({ name, rule: RULES[name], ...verdicts[name] }))
+  return PAGE_CHECKS.map((name) => ({ name, rule: RULES[name], note: '', ...verdicts[name] }))
 }
 
 interface Found {
@@ -74,6 +71,20 @@ const countWrong = (pages: PageTable): ReadonlyMap<CellKind, Found> => {
   }
   return found
 }
+
+/** Both kinds, from the first of them on. */
+const together = (one: Found | undefined, other: Found | undefined): Found | undefined => {
+  if (one === undefined || other === undefined) return one ?? other
+  const isFirst =
+    one.first.request < other.first.request ||
+    (one.first.request === other.first.request && one.first.column < other.first.column)
+  return { count: one.count + other.count, first: (isFirst ? one : other).first }
+}
+
+const missingDetail = (pages: PageTable, { request, column }: CellPlace): string =>
+  `request ${request} has keys in column ${column}, ${
+    pages.kindOf(request, column) === 'cut' ? 'which the table does not have' : 'where the table has no page'
+  }`
 
 /** What is missing to tell which columns hold keys; undefined where nothing is. */
 const lacking = ({ table }: PageTable): string | undefined =>
@@ -123,30 +134,32 @@ const pagingOf = ({ table }: PageTable): Paging | null =>
 
 const countText = (count: number, one: string): string => `${count} ${count === 1 ? one : `${one}s`}`
 
-/** A table may be wider than needed, and SGLang's is; it must not be narrower. What a run records is exactly as wide. */
+/**
+ * A table may be wider than needed, and SGLang's is; it must not be narrower than the right lengths need on this rank, whatever
+ * the kernel takes for them. What a run records has a row as wide as each request needs on any rank.
+ */
 const width = (pages: PageTable): Verdict => {
-  const { globalLens, localLens, batch, width: columns, maxLen } = pages.table
+  const { globalLens, batch, width: columns, maxLen, rank } = pages.table
   const paging = pagingOf(pages)
   const lacks = lacking(pages)
   if (lacks !== undefined || paging === null) return unknown(lacks ?? '')
-  const needs = (request: number): number =>
-    globalLens === null ? (pages.heldColumns(request) ?? 0) : tableWidth(globalLens[request] ?? 0, paging)
   let [needed, narrow] = [0, 0]
   let first: CellPlace | null = null
   for (let request = 0; request < batch; request++) {
-    const own = needs(request)
-    needed = Math.max(needed, own)
+    const global = globalLens?.[request]
+    const all = global === undefined ? (pages.heldColumns(request) ?? 0) : tableWidth(global, paging)
+    needed = Math.max(needed, all)
+    const here = global === undefined || columns === null ? all : localPages(global, rank, paging)
     const has = pages.columnsOf(request)
-    // On this rank the last column may hold nothing yet; a table of its own may leave it out.
-    const least = localLens === null && columns === null ? own : (pages.heldColumns(request) ?? own)
-    if (has >= least) continue
+    if (has >= here) continue
     narrow++
     first ??= { request, column: has }
   }
   const ofMost = maxLen === null ? '' : `, ${tableWidth(maxLen, paging)} for max_len`
   const has = columns ?? pages.widest
   const detail = `${countText(has, 'column')}, ${needed} needed${ofMost}`
-  return narrow === 0 ? holds(detail) : broken(narrow, detail, first)
+  const note = `${has} of ${needed}`
+  return { ...(narrow === 0 ? holds(detail) : broken(narrow, detail, first)), note }
 }
 
 const lengths = (pages: PageTable): Verdict => {

@@ -694,6 +694,7 @@ export const storeMethods = {
           count: int,
           detail: z.string(),
           first: z.strictObject(cellPlace).nullable(),
+          note: z.string(),
         }),
       ),
     }),

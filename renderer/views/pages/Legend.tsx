@@ -1,9 +1,9 @@
 import type { ColourMode } from './look.ts'
 
-const RAMP: Readonly<Record<ColourMode, readonly [string, string] | null>> = {
+const RAMP: Readonly<Record<ColourMode, readonly [string, string, string] | null>> = {
   owner: null,
-  age: ['taken at the first step', 'at the last'],
-  fill: ['empty', 'full'],
+  age: ['taken at the first step', 'at the last', 'step inside'],
+  fill: ['empty', 'full', 'keys inside'],
 }
 
 /** What colours and textures say. */
@@ -14,13 +14,13 @@ export const Legend = ({ mode, hasAges }: { readonly mode: ColourMode; readonly 
       <li>
         {ramp === null ? (
           <>
-            <span className="pages-key pages-key-owner" /> one shade a request
+            <span className="pages-key pages-key-owner" /> one shade a request, whose number is in its pages
           </>
         ) : mode === 'age' && !hasAges ? (
           'not known when pages were taken'
         ) : (
           <>
-            {ramp[0]} <span className="pages-key pages-key-ramp" /> {ramp[1]}
+            {ramp[0]} <span className="pages-key pages-key-ramp" /> {ramp[1]}, {ramp[2]}
           </>
         )}
       </li>

@@ -27,7 +27,7 @@ export const Lights = ({
 )
 
 const Light = ({ check, onShow }: { readonly check: Check; readonly onShow: (check: Check) => void }) => {
-  const { name, rule, state, count, detail, first } = check
+  const { name, rule, state, count, detail, first, note } = check
   const content = (
     <>
       <span aria-hidden="true">{SIGNS[state]}</span>
@@ -35,6 +35,7 @@ const Light = ({ check, onShow }: { readonly check: Check; readonly onShow: (che
         {rule}
         <span className="visually-hidden">: {WORDS[state]}</span>
       </span>
+      {note === '' ? null : <span className="num">{note}</span>}
       {state === 'broken' ? <b className="num">{count}</b> : null}
     </>
   )

@@ -6,6 +6,10 @@ import type { Joined, Scene } from './scene.ts'
 
 type Context = CanvasRenderingContext2D
 
+/** How far beside the table lines run up or down, and how round their corners are. */
+const CHANNEL = 12
+const TURN = 8
+
 /** Strokes what `trace` draws, with a halo that sets it off from every colour. */
 const stroke = (ctx: Context, scene: Scene, colour: string, width: number, trace: () => void): void => {
   ctx.beginPath()
@@ -53,12 +57,16 @@ const drawJoin = (
   const cell = broughtIn(cellBox(request, column, g), g.table)
   const target = page >= 0 && page < sizes.pages ? broughtIn(pageBox(page, g), g.pool) : null
   if (target !== null) {
-    const from = { x: cell.box.x + cell.box.width, y: cell.box.y + cell.box.height / 2 }
-    const to = { x: target.box.x, y: target.box.y + target.box.height / 2 }
-    const bend = Math.max(24, (to.x - from.x) / 2)
+    // Along the borders of cells and pages, so that no number is crossed out.
+    const from = { x: cell.box.x + cell.box.width / 2, y: cell.box.y + cell.box.height - 0.5 }
+    const to = { x: target.box.x + target.box.width / 2, y: target.box.y - 0.5 }
+    const middle = g.table.x + g.table.width + CHANNEL
+    const turn = Math.min(TURN, Math.abs(to.y - from.y) / 2)
     stroke(ctx, scene, colour, width, () => {
       ctx.moveTo(from.x, from.y)
-      ctx.bezierCurveTo(from.x + bend, from.y, to.x - bend, to.y, to.x, to.y)
+      ctx.arcTo(middle, from.y, middle, to.y, turn)
+      ctx.arcTo(middle, to.y, to.x, to.y, turn)
+      ctx.lineTo(to.x, to.y)
     })
     if (target.moved) drawBeyond(ctx, target.box, g.pool, colour)
     else outline(ctx, target.box, scene, colour, width)

@@ -53,25 +53,31 @@ export interface Geometry {
   readonly scroll: Scroll
 }
 
-const CELL_WIDTHS = [3, 5, 8, 14, 24, 40, 56] as const
-/** Widest cell that fitting chooses. */
-const FITTED_CELL = 5
+const CELL_WIDTHS = [3, 4, 6, 8, 11, 14, 18, 22, 28, 36, 46, 58, 72] as const
 const PAGE_SIZES = [
   [3, 3],
-  [5, 5],
+  [4, 4],
+  [6, 6],
   [8, 8],
-  [12, 12],
-  [18, 16],
+  [11, 11],
+  [14, 14],
+  [20, 16],
   [28, 18],
-  [44, 20],
+  [38, 22],
+  [48, 26],
+  [60, 32],
+  [72, 38],
 ] as const
 
 const LABEL = 62
 const HEAD = 22
 const GAP = 44
-const PAGE_HEIGHT = 104
 const LEAST_ROW = 9
-const MOST_ROW = 26
+const MOST_ROW = 40
+/** Of the height the page below gets this share, within bounds. */
+const PAGE_SHARE = 0.17
+const LEAST_PAGE = 104
+const MOST_PAGE = 190
 
 /** The zoom of a number: below 0 each step lets a mark stand for twice as many. */
 const tableZoomOf = (zoom: number, row: number): Zoom =>
@@ -95,7 +101,8 @@ const perLineOf = (width: number, { width: mark }: Zoom): number => {
 
 /** The largest zoom at which all columns are in view. */
 export const fittedTable = (columns: number, width: number): number => {
-  for (let zoom = FITTED_CELL; zoom > 0; zoom--) if (columns * (CELL_WIDTHS[zoom] ?? 3) <= width) return zoom
+  for (let zoom = MOST_TABLE_ZOOM; zoom > 0; zoom--)
+    if (columns * (CELL_WIDTHS[zoom] ?? 3) <= width) return zoom
   const perMark = (columns * CELL_WIDTHS[0]) / Math.max(1, width)
   return perMark <= 1 ? 0 : -Math.ceil(Math.log2(perMark))
 }
@@ -122,7 +129,8 @@ export const geometryOf = (
   scroll: Scroll,
 ): Geometry => {
   const middle = Math.round(width * 0.48)
-  const plotHeight = Math.max(40, height - HEAD - PAGE_HEIGHT - 8)
+  const pageHeight = Math.round(Math.min(MOST_PAGE, Math.max(LEAST_PAGE, height * PAGE_SHARE)))
+  const plotHeight = Math.max(40, height - HEAD - pageHeight - 8)
   const table = { x: LABEL, y: HEAD, width: Math.max(40, middle - GAP / 2 - LABEL), height: plotHeight }
   const poolLeft = middle + GAP / 2 + LABEL - 12
   const pool = { x: poolLeft, y: HEAD, width: Math.max(40, width - poolLeft - 10), height: plotHeight }
@@ -130,7 +138,7 @@ export const geometryOf = (
     x: LABEL,
     y: HEAD + plotHeight + 8,
     width: Math.max(40, width - LABEL - 10),
-    height: PAGE_HEIGHT,
+    height: pageHeight,
   }
   const row = Math.min(MOST_ROW, Math.max(LEAST_ROW, Math.floor(plotHeight / Math.max(1, sizes.requests))))
   const tableStep = zooms.tableZoom ?? fittedTable(sizes.columns, table.width)
@@ -245,8 +253,12 @@ export const hitAt = (point: Point, g: Geometry, sizes: Sizes): Hit => {
 }
 
 /** Within the page below: the tokens of the virtual page, and the slots of the physical one. */
-export const tokensBox = (page: Box): Box => ({ ...page, y: page.y + 20, height: 20 })
-export const slotsBox = (page: Box): Box => ({ ...page, y: page.y + 62, height: 26 })
+export const tokensBox = (page: Box): Box => ({ ...page, y: page.y + 20, height: (page.height - 58) * 0.43 })
+export const slotsBox = (page: Box): Box => ({
+  ...page,
+  y: page.y + 42 + (page.height - 58) * 0.43,
+  height: (page.height - 58) * 0.57,
+})
 
 /** The scroll that brings a cell into view, and a page where there is one. */
 export const revealed = (

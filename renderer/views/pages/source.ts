@@ -71,16 +71,6 @@ export const shownOfDump = (
   }
 }
 
-/** One line on where the table comes from. */
-export const sourceText = ({ kind, step, layer, elsewhere }: Shown): string => {
-  const place = `step ${step}${layer === null ? '' : `, layer ${layer}`}`
-  const nearest = elsewhere ? '; the nearest to the selected one' : ''
-  switch (kind) {
-    case 'recorded':
-      return `${place}, as the run kept its table${nearest}`
-    case 'captured':
-      return `${place}, as its kernels got it${nearest}`
-    case 'dump':
-      return `${place} of the dump${nearest}`
-  }
-}
+/** The step and layer that the table is of. */
+export const sourceText = ({ step, layer, elsewhere }: Shown): string =>
+  `step ${step}${layer === null ? '' : `, layer ${layer}`}${elsewhere ? ', the nearest' : ''}`

@@ -32,9 +32,10 @@ export const usePagesInspector = (pages: Pages, { cell }: SelectedCell): void =>
       ? { label: 'pool', value: 'unknown' }
       : count('pool', summary.poolPages, 'pages'),
     count('in use', summary.usedPages, 'pages'),
-    ...summary.checks.map(({ rule, state, detail }) => ({
-      label: state === 'holds' ? '✓' : state === 'broken' ? '✗' : '–',
-      value: rule,
+    ...summary.checks.map(({ rule, state, count: broken, detail }) => ({
+      label: rule,
+      value:
+        state === 'holds' ? 'holds' : state === 'broken' ? `broken ${formatInt(broken)} times` : 'not known',
       copy: `${rule}: ${detail}`,
     })),
   ]
