@@ -26,9 +26,9 @@ export interface PageCheck {
 const RULES: Readonly<Record<PageCheckName, string>> = {
   double: 'no page used twice',
   outside: 'pages in the pool',
-  missing: 'no −1 inside the length',
-  width: 'width as needed',
-  lengths: 'local lengths fit',
+  missing: 'no −1 in the length',
+  width: 'wide enough',
+  lengths: 'lengths fit',
   slots: 'new tokens in place',
 }
 
@@ -158,7 +158,7 @@ const width = (pages: PageTable): Verdict => {
   const ofMost = maxLen === null ? '' : `, ${tableWidth(maxLen, paging)} for max_len`
   const has = columns ?? pages.widest
   const detail = `${countText(has, 'column')}, ${needed} needed${ofMost}`
-  const note = `${has} of ${needed}`
+  const note = `${has}, needs ${needed}`
   return { ...(narrow === 0 ? holds(detail) : broken(narrow, detail, first)), note }
 }
 

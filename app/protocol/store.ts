@@ -223,6 +223,10 @@ const pageSource = z.union([
 ])
 export type PageSource = z.output<typeof pageSource>
 
+/** Marks of a block table or pool that are told at once, and cells that have one page. */
+export const MAX_PAGE_MARKS = 1 << 17
+export const MAX_PAGE_USERS = 64
+
 const cellPlace = { request: int, column: int }
 
 export const storeMethods = {
@@ -712,7 +716,7 @@ export const storeMethods = {
       requests: int.min(1).max(4096),
       columnFrom: int.min(0),
       marks: int.min(1).max(4096),
-      perMark: int.min(1).max(1 << 24),
+      perMark: int.min(1).max(2 ** 32),
     }),
     result: z.strictObject({
       requests: int,
@@ -730,12 +734,12 @@ export const storeMethods = {
       writtenSlot: f64,
     }),
   },
-  /** Part of the pool; see poolMarks in app/pages/windows.ts. */
+  /** Part of the pool, at most MAX_PAGE_MARKS marks; see poolMarks in app/pages/windows.ts. */
   poolMarks: {
     params: z.strictObject({
       source: pageSource,
       from: int.min(0),
-      marks: int.min(1).max(1 << 17),
+      marks: int.min(1).max(MAX_PAGE_MARKS),
       perMark: int.min(1).max(2 ** 32),
     }),
     result: z.strictObject({ request: i32, used: i32, valid: f64, kind: u8, taken: i32 }),
@@ -762,10 +766,6 @@ export const storeMethods = {
 /** Problems of a dump, and tensors of a file that are not of the format, that are told at most. */
 export const MAX_DUMP_PROBLEMS = 1000
 export const MAX_OTHER_TENSORS = 200
-
-/** Marks of a block table that are told at once, and cells that have one page. */
-export const MAX_PAGE_MARKS = 1 << 17
-export const MAX_PAGE_USERS = 64
 
 export type StoreMethod = keyof typeof storeMethods
 export type StoreParams<M extends StoreMethod> = z.input<(typeof storeMethods)[M]['params']>

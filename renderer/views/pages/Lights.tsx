@@ -1,4 +1,5 @@
 import type { StoreResult } from '../../../app/protocol/store.ts'
+import { formatInt } from '../../drawing/format.ts'
 
 export type Check = StoreResult<'pageSummary'>['checks'][number]
 
@@ -36,7 +37,7 @@ const Light = ({ check, onShow }: { readonly check: Check; readonly onShow: (che
         <span className="visually-hidden">: {WORDS[state]}</span>
       </span>
       {note === '' ? null : <span className="num">{note}</span>}
-      {state === 'broken' ? <b className="num">{count}</b> : null}
+      {state === 'broken' ? <b className="num">{formatInt(count)}</b> : null}
     </>
   )
   const look = `pages-light pages-light-${state}`

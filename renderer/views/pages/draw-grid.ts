@@ -29,11 +29,12 @@ export interface GridPens {
 /** Width of a character of the 11 px monospace font. */
 export const CHARACTER = 6.7
 
-const rgbOf = (hex: string): readonly [number, number, number] => [
-  Number.parseInt(hex.slice(1, 3), 16),
-  Number.parseInt(hex.slice(3, 5), 16),
-  Number.parseInt(hex.slice(5, 7), 16),
-]
+/** Parts of `#rrggbb`, or of `#rgb`, to which a style sheet may be shortened. */
+export const rgbOf = (hex: string): readonly [number, number, number] => {
+  const digits = hex.length === 4 ? [...hex.slice(1)].map((digit) => digit + digit).join('') : hex.slice(1)
+  const part = (at: number): number => Number.parseInt(digits.slice(at, at + 2), 16)
+  return [part(0), part(2), part(4)]
+}
 
 /** Lines at a slant, for what means nothing. */
 const hatch = (ctx: Context, ink: Ink): CanvasPattern | string => {

@@ -97,7 +97,7 @@ const drawPhysical = (ctx: Context, detail: Cell, paging: Paging, scene: Scene):
   )
   ctx.fillStyle = ink.bg2
   ctx.fillRect(box.x, box.y, box.width, box.height)
-  if (!isLive(kind)) return
+  if (!isLive(kind) || page < 0) return
   if (width < 3) {
     if (valid > 0) paint(rank, box.x, box.y, valid * width, box.height)
   } else

@@ -139,11 +139,10 @@ export const drawPool = (ctx: Context, scene: Scene): void => {
     if (request === NO_REQUEST) return 'free'
     if (kind === 'reserved') return 'reserved'
     if (kind === 'listed') return 'plain'
-    // Of several owners no colour is right.
-    if (request === SEVERAL && mode === 'owner') return 'plain'
-    const used = Math.max(1, data.used[i] ?? 1)
-    const fill = params.perMark === 1 ? (data.valid[i] ?? 0) / slots : used / params.perMark
-    return shadeOf({ request, fill, taken: data.taken[i] ?? -1 }, mode, pages.summary.taken)
+    const fill = params.perMark === 1 ? (data.valid[i] ?? 0) / slots : (data.used[i] ?? 1) / params.perMark
+    // Of several owners none has a shade, and how many of the pages are in use is told.
+    const shown = request === SEVERAL && mode === 'owner' ? 'fill' : mode
+    return shadeOf({ request, fill, taken: data.taken[i] ?? -1 }, shown, pages.summary.taken)
   }
   const textOf = (i: number): string | null => {
     const request = data.request[i] ?? NO_REQUEST

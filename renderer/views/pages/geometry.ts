@@ -1,3 +1,5 @@
+import { MAX_PAGE_MARKS } from '../../../app/protocol/store.ts'
+
 export interface Point {
   readonly x: number
   readonly y: number
@@ -79,18 +81,25 @@ const PAGE_SHARE = 0.17
 const LEAST_PAGE = 104
 const MOST_PAGE = 190
 
-/** The zoom of a number: below 0 each step lets a mark stand for twice as many. */
+/** How many cells or pages a mark stands for: 1, and below zoom 0 one after the other 2, 3, 4, 6, 8, 12, 16, .. */
+const perMarkOf = (zoom: number): number => {
+  if (zoom >= 0) return 1
+  return zoom % 2 === 0 ? 3 * 2 ** (-zoom / 2 - 1) : 2 ** ((1 - zoom) / 2)
+}
+
 const tableZoomOf = (zoom: number, row: number): Zoom =>
   zoom >= 0
     ? { width: CELL_WIDTHS[Math.min(zoom, CELL_WIDTHS.length - 1)] ?? 3, height: row, perMark: 1 }
-    : { width: CELL_WIDTHS[0], height: row, perMark: 2 ** -zoom }
+    : { width: CELL_WIDTHS[0], height: row, perMark: perMarkOf(zoom) }
 
 const poolZoomOf = (zoom: number): Zoom => {
   const [width, height] = PAGE_SIZES[Math.min(Math.max(zoom, 0), PAGE_SIZES.length - 1)] ?? PAGE_SIZES[0]
-  return { width, height, perMark: zoom >= 0 ? 1 : 2 ** -zoom }
+  return { width, height, perMark: perMarkOf(zoom) }
 }
 
 export const MOST_TABLE_ZOOM = CELL_WIDTHS.length - 1
+/** A mark stands for 2^31 there. */
+const LEAST_ZOOM = -61
 export const MOST_POOL_ZOOM = PAGE_SIZES.length - 1
 
 const perLineOf = (width: number, { width: mark }: Zoom): number => {
@@ -101,10 +110,12 @@ const perLineOf = (width: number, { width: mark }: Zoom): number => {
 
 /** The largest zoom at which all columns are in view. */
 export const fittedTable = (columns: number, width: number): number => {
-  for (let zoom = MOST_TABLE_ZOOM; zoom > 0; zoom--)
-    if (columns * (CELL_WIDTHS[zoom] ?? 3) <= width) return zoom
-  const perMark = (columns * CELL_WIDTHS[0]) / Math.max(1, width)
-  return perMark <= 1 ? 0 : -Math.ceil(Math.log2(perMark))
+  const fits = (zoom: number): boolean => {
+    const { width: mark, perMark } = tableZoomOf(zoom, 1)
+    return Math.ceil(columns / perMark) * mark <= width
+  }
+  for (let zoom = MOST_TABLE_ZOOM; zoom > LEAST_ZOOM; zoom--) if (fits(zoom)) return zoom
+  return LEAST_ZOOM
 }
 
 /** The largest zoom at which all pages are in view. */
@@ -112,10 +123,10 @@ export const fittedPool = (pages: number, width: number, height: number): number
   const fits = (zoom: number): boolean => {
     const marks = poolZoomOf(zoom)
     const lines = Math.ceil(pages / marks.perMark / perLineOf(width, marks))
-    return lines * marks.height <= height
+    return lines * marks.height <= height && lines * perLineOf(width, marks) <= MAX_PAGE_MARKS
   }
-  for (let zoom = MOST_POOL_ZOOM; zoom > -32; zoom--) if (fits(zoom)) return zoom
-  return -32
+  for (let zoom = MOST_POOL_ZOOM; zoom > LEAST_ZOOM; zoom--) if (fits(zoom)) return zoom
+  return LEAST_ZOOM
 }
 
 const within = (value: number, most: number): number =>
@@ -145,10 +156,10 @@ export const geometryOf = (
   const poolStep = zooms.poolZoom ?? fittedPool(sizes.pages, pool.width, pool.height)
   const tableZoom = tableZoomOf(tableStep, row)
   const poolZoom = poolZoomOf(poolStep)
-  const rows = Math.max(1, Math.floor(plotHeight / row))
   const marks = Math.max(1, Math.floor(table.width / tableZoom.width))
+  const rows = Math.max(1, Math.floor(Math.min(plotHeight / row, MAX_PAGE_MARKS / marks)))
   const perLine = perLineOf(pool.width, poolZoom)
-  const lines = Math.max(1, Math.floor(plotHeight / poolZoom.height))
+  const lines = Math.max(1, Math.floor(Math.min(plotHeight / poolZoom.height, MAX_PAGE_MARKS / perLine)))
   const allMarks = Math.ceil(sizes.columns / tableZoom.perMark)
   const allLines = Math.ceil(sizes.pages / poolZoom.perMark / perLine)
   return {

@@ -73,10 +73,11 @@ export const useSelectedCell = (pages: Pages): SelectedCell => {
   useEffect(() => {
     if (cell === null) return
     const own = cell.page < 0 ? null : cell.page
-    if (picking) {
+    if (ofPage && selection.request !== cell.request) select({ request: cell.request })
+    else if (picking) {
       select({ page: own, token: token ?? firstToken(cell, paging) })
       change({ picking: false })
     } else if (token !== null && page !== null && page !== own) select({ page: own })
-  }, [cell, picking, token, page, paging, select, change])
+  }, [cell, picking, ofPage, selection.request, token, page, paging, select, change])
   return { request, place, cell }
 }
