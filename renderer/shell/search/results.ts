@@ -151,7 +151,7 @@ const columnsFound = (column: number, terms: Terms, ground: Ground): readonly Fo
       found(
         'Virtual page',
         `Virtual page ${formatInt(column)} of request ${request}: ${tokenRange(column, tokens, len)}`,
-        'ownership',
+        'pages',
         { ...stepPart(terms), request, token: column * tokens },
       ),
     )
@@ -254,8 +254,8 @@ const pageFound = (
   return found(
     'Page',
     `Page ${formatInt(page)}: virtual page ${formatInt(column)} of request ${request}, ${range}, from step ${formatInt(step)}`,
-    'ownership',
-    { request, token: column * tokens },
+    'pages',
+    { request, token: column * tokens, page },
   )
 }
 

@@ -224,8 +224,8 @@ describe('what the store finds', () => {
     )
     expect(page).toMatchObject({
       title: 'Page 17: virtual page 2 of request 1, tokens 128 to 191, from step 4',
-      view: 'ownership',
-      selection: { request: 1, token: 128 },
+      view: 'pages',
+      selection: { request: 1, token: 128, page: 17 },
     })
     expect(span).toMatchObject({
       kind: 'Span',
