@@ -1,5 +1,5 @@
 import { pageChecks, rightSlot } from '../../app/pages/checks.ts'
-import { tableOfDump } from '../../app/pages/dump-table.ts'
+import { type BesideDump, tableOfDump } from '../../app/pages/dump-table.ts'
 import { PageTable } from '../../app/pages/page-table.ts'
 import { poolPagesOfRun } from '../../app/pages/run-table.ts'
 import { poolMarks, tableMarks } from '../../app/pages/windows.ts'
@@ -12,6 +12,7 @@ import {
   type StoreResult,
   storeMethods,
 } from '../../app/protocol/store.ts'
+import { isDraftLayer } from '../../app/run/branch.ts'
 import { listParts } from './bundle-files.ts'
 import type { DumpShelf } from './dump-shelf.ts'
 import { Latest } from './latest.ts'
@@ -112,17 +113,24 @@ export class PageShelf {
   /** Of what a run captured the run itself knows the pool, and when pages were taken. */
   async #madeOfDump(
     tables: Parameters<typeof tableOfDump>[0],
-    { dump, step, rank }: Dumped,
+    { dump, step, layer, rank }: Dumped,
   ): Promise<PageTable> {
     const bundle = await this.#bundle(dump)
-    const recorded = bundle === undefined ? null : await this.#ofRun({ run: dump, step, rank })
     const beside =
-      bundle === undefined || recorded === null
-        ? null
-        : { poolPages: poolPagesOfRun(bundle.manifest.config), takenOf: takenIn(recorded) }
+      bundle === undefined ? null : await this.#besideCapture(bundle, { dump, step, layer, rank })
     const found = tableOfDump(tables, rank, beside)
     if ('lacks' in found) throw new StoreProblem(found.lacks)
     return new PageTable(found.table)
+  }
+
+  /** Runs do not record when the pages of a draft were taken, which has a pool of its own. */
+  async #besideCapture(
+    { manifest: { config } }: RunBundle,
+    { dump, step, layer, rank }: Dumped,
+  ): Promise<BesideDump> {
+    const poolPages = poolPagesOfRun(config)
+    if (isDraftLayer(config, layer)) return { poolPages, takenOf: () => -1 }
+    return { poolPages, takenOf: takenIn(await this.#ofRun({ run: dump, step, rank })) }
   }
 }
 

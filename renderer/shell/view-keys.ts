@@ -51,7 +51,7 @@ export const VIEW_KEYS: Readonly<Record<ViewId, readonly ViewKey[]>> = {
     { keys: '0', title: 'Show the whole block table and pool' },
     { keys: 'F', title: 'Show the selected cell and its page' },
     { keys: 'T', title: 'Tables or picture' },
-    { keys: '/', title: 'Go to a page of the pool' },
+    { keys: 'G', title: 'Go to a page of the pool' },
   ],
   merge: [
     { keys: '↑ ↓', title: 'Previous and next row', each: ['Previous row', 'Next row'] },

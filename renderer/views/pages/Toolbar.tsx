@@ -166,7 +166,7 @@ const GoToPage = ({
         placeholder="go to page"
         aria-label="Go to page"
         aria-invalid={isWrong}
-        title={isWrong ? `must be a page from 0 to ${extent - 1}` : 'Physical page; Enter goes there (/)'}
+        title={isWrong ? `must be a page from 0 to ${extent - 1}` : 'Physical page; Enter goes there (G)'}
         data-testid="pages-goto"
         value={text}
         onChange={(event) => setText(event.target.value)}

@@ -53,7 +53,7 @@ export const usePagesKeys = (
       case 'KeyT':
         change({ asTable: !asTable })
         return true
-      case 'Slash':
+      case 'KeyG':
         goTo.current?.focus()
         return true
       default:
