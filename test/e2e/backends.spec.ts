@@ -46,7 +46,7 @@ test('keys move, filter, copy and take a configuration to Run', async ({ desk: {
   await expect(page.getByTestId('view-backends')).toBeVisible()
   // A display without a window manager loses keys until the new window has the focus.
   await expect(async () => {
-    await page.keyboard.press('7')
+    await page.keyboard.press('8')
     await expect(page.getByTestId('matrix')).toBeVisible({ timeout: 1000 })
   }).toPass()
   await page.keyboard.press('ArrowDown')

@@ -190,7 +190,7 @@ test('a run without trouble says so, a click in Run leads here, and no run offer
   desk: { page },
 }) => {
   await expect(async () => {
-    await page.keyboard.press('9')
+    await page.keyboard.press('6')
     await expect(page.getByTestId('events-no-run')).toBeVisible({ timeout: 1000 })
   }).toPass()
   await page.getByTestId('events-sample').click()
