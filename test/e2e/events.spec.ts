@@ -4,7 +4,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { ElectronApplication, Page } from 'playwright'
-import { chooseTheme, numbers, query, resize, runDefault, SIZES, settled, showView } from './desk.ts'
+import {
+  chooseTheme,
+  invoke,
+  numbers,
+  onlyBundle,
+  query,
+  resize,
+  runDefault,
+  SIZES,
+  settled,
+  showView,
+  stateOf,
+  waitReady,
+} from './desk.ts'
 import { expect, test } from './fixture.ts'
 import { type Launched, launch } from './launch.ts'
 
@@ -184,6 +197,38 @@ test('events are counted, listed in pages, filtered by place and steps, and pick
     await page.keyboard.press('m')
     await expect(page.getByTestId('merge-row')).toBeVisible()
   })
+})
+
+test('events of a run that goes on are counted while they come, and the first cause stays', async ({
+  desk: { page, dataDir },
+}) => {
+  await waitReady(page, 'engine')
+  // Off the reference in every step, without a NaN.
+  const long = {
+    ...SPREADING,
+    workload: { requests: [{ contextLen: 300 }, { contextLen: 150 }], steps: 100_000 },
+    engine: { device: 'cpu' },
+    check: { rows: 'all' },
+    capture: { steps: 'none' },
+    faults: [{ fault: 'lse-dropped' }],
+  }
+  expect(await invoke(page, 'startRun', { config: long })).toMatchObject({ ok: true })
+  await expect.poll(async () => (await stateOf(page)).activeRun?.phase).toBe('running')
+  const { activeRun } = await stateOf(page)
+  await page.reload()
+  await showView(page, 'events')
+  await expect(page.getByTestId('cause')).toHaveAttribute('data-kind', 'finite', { timeout: 40_000 })
+  const headline = await page.getByTestId('cause-headline').textContent()
+  expect(headline).toContain('at step 0, layer')
+  const before = Number(await total(page))
+  await expect.poll(async () => Number(await total(page)), { timeout: 40_000 }).toBeGreaterThan(before)
+  expect((await stateOf(page)).activeRun).toMatchObject({ id: activeRun?.id })
+  await expect(page.getByTestId('cause-headline')).toHaveText(headline ?? '')
+  await invoke(page, 'stopRun', {})
+  await expect.poll(async () => (await stateOf(page)).activeRun, { timeout: 40_000 }).toBeNull()
+  // At its end everything is counted.
+  const counted = await query(onlyBundle(dataDir), 'SELECT count(*) AS n FROM events')
+  await expect.poll(() => total(page)).toBe(String(counted[0]?.n))
 })
 
 test('a run without trouble says so, a click in Run leads here, and no run offers a failure', async ({
