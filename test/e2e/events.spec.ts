@@ -253,6 +253,30 @@ test('a run without trouble says so, a click in Run leads here, and no run offer
   await expect(page.getByTestId('events-group-empty_rank')).toBeVisible()
 })
 
+test('a doubt about what went into the merge is settled by a run with capture', async ({
+  desk: { page },
+}) => {
+  await waitReady(page, 'engine')
+  await showView(page, 'scenarios')
+  await page.getByTestId('scenario-empty-row-not-neutralised').click()
+  await page.getByTestId('scenario-run').click()
+  await expect(page.getByTestId('side-fixed').locator('canvas')).toBeVisible({ timeout: 40_000 })
+  await page.getByTestId('scenario-open-fixed').click()
+  await showView(page, 'events')
+  await expect(page.getByTestId('cause-headline')).toContainText('Harmless: kernels left values')
+  await showView(page, 'scenarios')
+  await page.getByTestId('scenario-open-broken').click()
+  await showView(page, 'events')
+  await expect(page.getByTestId('cause-headline')).toContainText('The first wrong row is off the reference')
+  await expect(page.getByTestId('cause')).toContainText('on ranks 1, 2 and 3, which hold no key of it')
+  await expect(page.getByTestId('events-notes')).toContainText('fault empty-row-not-neutralised')
+  await page.getByTestId('cause-capture').click()
+  await expect(page.getByTestId('cause')).toHaveAttribute('data-kind', 'partial', { timeout: 40_000 })
+  await expect(page.getByTestId('cause-headline')).toHaveText(
+    'First: the partial of ranks 1, 2 and 3 has no keys and was not neutral, at step 0, layer 0, request 1, query row 0.',
+  )
+})
+
 test('events are not cut off in either theme and size', async () => {
   mkdirSync(SCREENS, { recursive: true })
   await using(async ({ app, page }) => {

@@ -168,7 +168,7 @@ export const Toolbar = ({ run, control }: { readonly run: RunInfo; readonly cont
         data-testid="events-of-selection"
         onClick={() => narrow(wanted)}
       >
-        Of the selection
+        Selection
       </button>
       <button
         type="button"

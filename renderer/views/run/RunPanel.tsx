@@ -178,7 +178,7 @@ const Measured = ({ openRun, state }: { readonly openRun: RunInfo; readonly stat
               data-testid="run-all-events"
               onClick={() => show('events')}
             >
-              All events and their first cause
+              All, and their first cause
             </button>
           </h3>
           <EventList events={events.answer.data} />
