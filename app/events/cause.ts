@@ -32,7 +32,8 @@ export interface BadMerged extends RowPlace {
  * Where it began:
  * - `none`: no partial and no merged row was bad;
  * - `harmless`: partials were, merged rows were not;
- * - `partial`: these partials of the first bad merged row were, and went into the merge;
+ * - `partial`: these partials of the first bad merged row were, and went into the merge; of several without keys that no capture
+ *   has, one at least;
  * - `merge`: the first bad merged row is NaN, and no partial of it could make it so;
  * - `finite`: it is off the reference, and no partial of it is known to have been bad. `suspects` are those without keys that
  *   the kernel did not leave neutral, of which no capture tells whether they were made so before the merge.

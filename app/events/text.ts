@@ -105,6 +105,17 @@ const suspectText = (suspects: readonly BadPartial[]): [string] =>
         `Kernels left values in it on ${ranksText(suspects.map(({ rank }) => rank))}, which hold no key of it. Whether those went into the merge only its tensors tell: capture this step and layer, or diagnose.`,
       ]
 
+/** Which stage went wrong. Of several partials without keys only a capture tells which went into the merge. */
+const stageText = (partials: readonly BadPartial[]): string => {
+  if (partials.some(({ kind }) => kind !== 'empty_row_left'))
+    return 'The row has keys there, so attention itself returned it'
+  const rule = 'Kernels leave anything in rows without keys, and neutralize has to make it (out 0, lse −∞)'
+  const open = partials.length > 1 && partials.some(({ merged }) => merged === null)
+  return open
+    ? `${rule}; at least one of these went into the merge as it was (a capture of this step and layer tells which)`
+    : `${rule}; here it went into the merge as it was`
+}
+
 const partialText = ({
   partials,
   merged,
@@ -113,13 +124,9 @@ const partialText = ({
   const [first] = partials
   if (first === undefined) throw new Error('a cause of partials has one at least')
   const ranks = ranksText(partials.map(({ rank }) => rank))
-  const stage =
-    first.kind === 'empty_row_left'
-      ? 'Kernels leave anything in rows without keys, and neutralize has to make it (out 0, lse −∞); here it went into the merge as it was'
-      : 'The row has keys there, so attention itself returned it'
   return [
     `First: the partial of ${ranks} ${WHAT[first.kind]}, at ${placeText(merged)}.`,
-    `${stage}; ${became(merged)}.`,
+    `${stageText(partials)}; ${became(merged)}.`,
     ...beforeText(before),
   ]
 }

@@ -18,6 +18,10 @@ const TITLES: Readonly<Record<FirstCause['cause']['kind'], string>> = {
   finite: 'First wrong row',
 }
 
+/** What the picture of the layers cannot show. */
+const MERGED_NOTE =
+  'Of merged rows events name the first NaN and the worst error of a step: other layers can be bad too.'
+
 /** The place of the first cause as it is selected; null where there is none. */
 export const selectionOfCause = (found: FirstCause): Partial<Selection> | null => {
   const place = placeOfCause(found)
@@ -87,6 +91,7 @@ export const CausePanel = ({ run, found }: Props) => {
   const select = (parts: Partial<Selection>): void =>
     useSelection.getState().select({ ...parts, timeNs: null })
   const lines = [...gridText(layers).map((line) => `step ${found.layers.step}, ${line}`), ...gridText(steps)]
+  const named = 'merged' in cause ? [MERGED_NOTE] : []
   const tone = cause.kind === 'none' || cause.kind === 'harmless' ? 'ok' : 'bad'
   return (
     <section
@@ -133,7 +138,7 @@ export const CausePanel = ({ run, found }: Props) => {
         <div className="cause-pictures">
           <SpreadPicture
             title={`Layers of step ${found.layers.step}`}
-            note="Of merged rows events name the first NaN and the worst error of a step: other layers can be bad too."
+            note={MERGED_NOTE}
             grid={layers}
             testId="spread-layers"
             onPick={(layer, rank) => select({ step: found.layers.step, layer, rank })}
@@ -150,7 +155,7 @@ export const CausePanel = ({ run, found }: Props) => {
         <details className="cause-lines">
           <summary>as text</summary>
           <ul className="selectable" data-testid="cause-lines">
-            {lines.map((line) => (
+            {[...lines, ...named].map((line) => (
               <li key={line}>{line}</li>
             ))}
           </ul>

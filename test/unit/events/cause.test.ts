@@ -154,6 +154,15 @@ describe('the cause in words', () => {
     )
   })
 
+  it('says where only a capture tells which of several partials it was', () => {
+    const of = (...partials: BadPartial[]): string | undefined => causeText(firstCause(partials, [nan()]))[1]
+    expect(of(left(), left({ rank: 2 }))).toContain('at least one of these went into the merge')
+    expect(of(left({ merged: true }), left({ rank: 2, merged: true }))).toContain(
+      'here it went into the merge',
+    )
+    expect(of(left(), left({ rank: 2, merged: false }))).toContain('here it went into the merge')
+  })
+
   it('says what would settle a doubt', () => {
     const [headline, more] = causeText(firstCause([left({ odd: 0 })], [off({ value: 3756.5 })]))
     expect(headline).toBe(
