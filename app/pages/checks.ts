@@ -2,7 +2,7 @@ import { localIndex, localLength, owner } from '../dcp/ownership.ts'
 import { columnOf, localPages, NO_SLOT, tableWidth } from '../dcp/pages.ts'
 import type { Paging } from '../dcp/types.ts'
 import type { CellKind, PageTable } from './page-table.ts'
-import type { CellPlace } from './rank-table.ts'
+import { type CellPlace, dealOf, pagingOf } from './rank-table.ts'
 
 /** What must hold of a block table. */
 export const PAGE_CHECKS = ['double', 'outside', 'missing', 'width', 'lengths', 'slots'] as const
@@ -129,9 +129,6 @@ const outside = (pages: PageTable, found: Found | undefined): Verdict => {
   return poolPages === null && verdict.state === 'holds' ? unknown('needs the size of the pool') : verdict
 }
 
-const pagingOf = ({ table }: PageTable): Paging | null =>
-  table.page === null ? null : { ...table.sharding, page: table.page }
-
 const countText = (count: number, one: string): string => `${count} ${count === 1 ? one : `${one}s`}`
 
 /**
@@ -140,13 +137,14 @@ const countText = (count: number, one: string): string => `${count} ${count === 
  */
 const width = (pages: PageTable): Verdict => {
   const { globalLens, batch, width: columns, maxLen, rank } = pages.table
-  const paging = pagingOf(pages)
   const lacks = lacking(pages)
-  if (lacks !== undefined || paging === null) return unknown(lacks ?? '')
+  if (lacks !== undefined || pages.table.page === null) return unknown(lacks ?? '')
+  const whole = { ...pages.table.sharding, page: pages.table.page }
   let [needed, narrow] = [0, 0]
   let first: CellPlace | null = null
   for (let request = 0; request < batch; request++) {
     const global = globalLens?.[request]
+    const paging = pagingOf(pages.table, request) ?? whole
     const all = global === undefined ? (pages.heldColumns(request) ?? 0) : tableWidth(global, paging)
     needed = Math.max(needed, all)
     const here = global === undefined || columns === null ? all : localPages(global, rank, paging)
@@ -155,7 +153,7 @@ const width = (pages: PageTable): Verdict => {
     narrow++
     first ??= { request, column: has }
   }
-  const ofMost = maxLen === null ? '' : `, ${tableWidth(maxLen, paging)} for max_len`
+  const ofMost = maxLen === null ? '' : `, ${tableWidth(maxLen, whole)} for max_len`
   const has = columns ?? pages.widest
   const detail = `${countText(has, 'column')}, ${needed} needed${ofMost}`
   const note = `${has}, needs ${needed}`
@@ -163,14 +161,14 @@ const width = (pages: PageTable): Verdict => {
 }
 
 const lengths = (pages: PageTable): Verdict => {
-  const { globalLens, localLens, batch, rank, sharding, page } = pages.table
+  const { globalLens, localLens, batch, rank, page } = pages.table
   if (globalLens === null) return unknown('needs seq_lens_global')
   if (localLens === null) return unknown('needs seq_lens_local')
   let count = 0
   let first: { request: number; local: number; right: number } | undefined
   for (let request = 0; request < batch; request++) {
     const local = localLens[request] ?? 0
-    const right = localLength(globalLens[request] ?? 0, rank, sharding)
+    const right = localLength(globalLens[request] ?? 0, rank, dealOf(pages.table, request))
     if (local === right) continue
     count++
     first ??= { request, local, right }
@@ -185,16 +183,17 @@ const lengths = (pages: PageTable): Verdict => {
 const slots = (pages: PageTable): Verdict => {
   const { slots: written, newTokens } = pages.table
   if (written === null) return unknown('needs slot_mapping, which captures and dumps have')
-  const paging = pagingOf(pages)
-  if (paging === null || newTokens === null) return unknown('needs seq_lens_global and the page size')
+  if (pages.table.page === null || newTokens === null)
+    return unknown('needs seq_lens_global and the page size')
   let [count, asked] = [0, 0]
   let first: { row: number; place: CellPlace; right: number } | undefined
   for (let row = 0; row < written.length; row++) {
     const token = newTokens.token[row] ?? -1
     if (token < 0) continue
     const request = newTokens.request[row] ?? 0
-    const right = rightSlot(pages, request, token, paging)
-    if (right === null) continue
+    const paging = pagingOf(pages.table, request)
+    const right = paging === null ? null : rightSlot(pages, request, token, paging)
+    if (right === null || paging === null) continue
     asked++
     if (right === written[row]) continue
     count++

@@ -30,6 +30,7 @@ export const tableOfDump = (
     table: {
       rank,
       sharding: { dcp: c.dcp, interleave: c.interleave },
+      prompts: c.prompts ?? null,
       page: c.page ?? null,
       requests,
       batch: Math.min(requests, c.batch),

@@ -1,8 +1,7 @@
 import { MAX_PAGES } from '../dcp/checks.ts'
 import { localLength } from '../dcp/ownership.ts'
 import { tableWidth } from '../dcp/pages.ts'
-import type { Paging } from '../dcp/types.ts'
-import type { CellPlace, RankTable } from './rank-table.ts'
+import { type CellPlace, dealOf, pagingOf, type RankTable } from './rank-table.ts'
 
 /**
  * What a cell of a block table is, from what matters least to what matters most: of several cells that are shown as one,
@@ -56,11 +55,9 @@ export class PageTable {
   readonly #users: Float64Array
   /** 1 for cells that share their page. */
   readonly #double: Uint8Array
-  readonly #paging: Paging | null
 
   constructor(table: RankTable) {
     this.table = table
-    this.#paging = table.page === null ? null : { ...table.sharding, page: table.page }
     this.#held = Int32Array.from({ length: table.requests }, (_, request) => this.#heldColumns(request))
     this.#owned = Int32Array.from({ length: table.requests }, (_, request) => this.#ownedColumns(request))
     this.#users = this.#usersByPage()
@@ -93,12 +90,12 @@ export class PageTable {
 
   /** Tokens of the rank's part of a request, as the kernel got the length, else by its global length; null unknown. */
   localLength(request: number): number | null {
-    const { localLens, globalLens, rank, sharding, batch } = this.table
+    const { localLens, globalLens, rank, batch } = this.table
     if (request >= batch) return 0
     const local = localLens?.[request]
     if (local !== undefined) return local
     const global = globalLens?.[request]
-    return global === undefined ? null : localLength(global, rank, sharding)
+    return global === undefined ? null : localLength(global, rank, dealOf(this.table, request))
   }
 
   /** Keys in a column, 0 to the page size; 0 where no length is known. */
@@ -195,8 +192,9 @@ export class PageTable {
   #ownedColumns(request: number): number {
     const held = this.#held[request] ?? UNKNOWN
     const global = this.table.globalLens?.[request]
-    if (this.#paging === null || global === undefined || request >= this.table.batch) return held
-    return Math.max(held, tableWidth(global, this.#paging))
+    const paging = pagingOf(this.table, request)
+    if (paging === null || global === undefined || request >= this.table.batch) return held
+    return Math.max(held, tableWidth(global, paging))
   }
 
   #usersByPage(): Float64Array {

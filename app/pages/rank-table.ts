@@ -1,4 +1,4 @@
-import type { Paging, RankId } from '../dcp/types.ts'
+import type { Paging, RankId, Sharding } from '../dcp/types.ts'
 
 /** A cell of a block table. */
 export interface CellPlace {
@@ -21,6 +21,8 @@ export interface RankTable {
   readonly rank: RankId
   /** Without `page` nothing says which columns hold keys. */
   readonly sharding: Pick<Paging, 'dcp' | 'interleave'>
+  /** Tokens of each prompt where generated tokens are dealt out anew behind it, [B]; null where all are dealt out in one go. */
+  readonly prompts: ArrayLike<number> | null
   readonly page: number | null
   readonly requests: number
   readonly batch: number
@@ -45,3 +47,19 @@ export interface RankTable {
   /** Null where lengths are not known. */
   readonly newTokens: NewTokens | null
 }
+
+/** How the tokens of a request are dealt out. */
+export const dealOf = (
+  { sharding, prompts }: Pick<RankTable, 'sharding' | 'prompts'>,
+  request: number,
+): Sharding => ({
+  dcp: sharding.dcp,
+  interleave: sharding.interleave,
+  prompt: prompts?.[request],
+})
+
+/** The same with the page size; null where none is known. */
+export const pagingOf = (
+  table: Pick<RankTable, 'sharding' | 'prompts' | 'page'>,
+  request: number,
+): Paging | null => (table.page === null ? null : { ...dealOf(table, request), page: table.page })

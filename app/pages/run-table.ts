@@ -2,7 +2,7 @@ import { localLength } from '../dcp/ownership.ts'
 import { tableWidth } from '../dcp/pages.ts'
 import type { Paging } from '../dcp/types.ts'
 import type { RunConfig } from '../run/config.ts'
-import { contextLens, engineConfig, lengthAtStep } from '../run/engine-config.ts'
+import { contextLens, engineConfig, lengthAtStep, restarts } from '../run/engine-config.ts'
 import type { NewTokens, RankTable } from './rank-table.ts'
 
 /** Cells of one rank up to a step, as the table `pages` of a bundle has them last; sorted by request, then column. */
@@ -22,14 +22,19 @@ export const pagingOfRun = ({ parallel, cache }: RunConfig): Paging => ({
   page: cache.pageSize,
 })
 
+/** The contexts of requests, where tokens behind them are dealt out anew. */
+const promptsOfRun = (config: RunConfig): readonly number[] | null =>
+  restarts(config) ? contextLens(config) : null
+
 /** Pages of one rank's pool: those of the configuration, else as many as the run has at its end. */
 export const poolPagesOfRun = (config: RunConfig): number => {
   const { poolTokens, padRequests, padLength } = engineConfig(config)
   const paging = pagingOfRun(config)
   if (poolTokens > 0) return Math.floor(poolTokens / paging.page)
   const lastStep = config.workload.steps - 1
+  const prompts = promptsOfRun(config)
   const pages = contextLens(config).map((_, request) =>
-    tableWidth(lengthAtStep(config, request, lastStep), paging),
+    tableWidth(lengthAtStep(config, request, lastStep), { ...paging, prompt: prompts?.[request] }),
   )
   return pages.reduce((sum, own) => sum + own, 0) + padRequests * tableWidth(padLength, paging)
 }
@@ -67,7 +72,8 @@ export const tableOfRun = (
   const globalLens = Float64Array.from({ length: batch }, (_, request) => lengthAtStep(config, request, step))
   return {
     rank,
-    sharding: paging,
+    sharding: { dcp: paging.dcp, interleave: paging.interleave },
+    prompts: promptsOfRun(config),
     page: paging.page,
     requests,
     batch,

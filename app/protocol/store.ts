@@ -683,6 +683,8 @@ export const storeMethods = {
       page: int.nullable(),
       dcp: int,
       interleave: int,
+      /** Tokens of each prompt where generated tokens are dealt out anew behind it; null where all are dealt out in one go. */
+      prompts: f64.nullable(),
       columns: int.nullable(),
       widest: int,
       poolPages: z.number().nullable(),

@@ -1,6 +1,7 @@
 import { pageChecks, rightSlot } from '../../app/pages/checks.ts'
 import { type BesideDump, tableOfDump } from '../../app/pages/dump-table.ts'
 import { PageTable } from '../../app/pages/page-table.ts'
+import { pagingOf } from '../../app/pages/rank-table.ts'
 import { poolPagesOfRun } from '../../app/pages/run-table.ts'
 import { poolMarks, tableMarks } from '../../app/pages/windows.ts'
 import {
@@ -159,6 +160,7 @@ const summaryOf = (pages: PageTable): StoreResult<'pageSummary'> => {
     batch: table.batch,
     page: table.page,
     ...table.sharding,
+    prompts: table.prompts === null ? null : Float64Array.from(table.prompts),
     columns: table.width,
     widest,
     poolPages: table.poolPages,
@@ -181,7 +183,6 @@ const cellsOf = (pages: PageTable, window: CellWindow): StoreResult<'pageCells'>
   const { table } = pages
   const numbers = Array.from({ length: requests }, (_, row) => window.requestFrom + row)
   const newest = newestOf(pages)
-  const paging = table.page === null ? null : { ...table.sharding, page: table.page }
   return {
     requests,
     marks,
@@ -193,6 +194,7 @@ const cellsOf = (pages: PageTable, window: CellWindow): StoreResult<'pageCells'>
     newest: Float64Array.from(numbers, (request) => newest.get(request)?.token ?? -1),
     newestSlot: Float64Array.from(numbers, (request) => {
       const token = newest.get(request)?.token
+      const paging = pagingOf(table, request)
       return paging === null || token === undefined
         ? Number.NaN
         : (rightSlot(pages, request, token, paging) ?? Number.NaN)

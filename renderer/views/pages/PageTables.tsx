@@ -2,9 +2,9 @@ import { useState } from 'react'
 import { formatInt } from '../../drawing/format.ts'
 import { CopyButton } from '../../shell/CopyButton.tsx'
 import { useAnswer } from '../../state/use-answer.ts'
-import { isWrong, KIND_WORDS, slotText } from './facts.ts'
+import { type Cell, firstToken, isWrong, KIND_WORDS, slotText } from './facts.ts'
 import { pick, type SelectedCell } from './use-cell.ts'
-import type { Pages } from './use-pages.ts'
+import { type Pages, pagingFor } from './use-pages.ts'
 import { cellIn, requestRows } from './windows.ts'
 
 const REQUESTS = 50
@@ -173,7 +173,8 @@ const Requests = ({ pages, selected }: Props) => {
 }
 
 const Cells = ({ pages, selected }: Props) => {
-  const { summary, shown, paging, again } = pages
+  const { summary, shown, again } = pages
+  const paging = pagingFor(pages, selected.request)
   const column = selected.place?.column ?? 0
   const [moved, setMoved] = useState<{ readonly request: number; readonly from: number } | null>(null)
   const from =
@@ -196,12 +197,12 @@ const Cells = ({ pages, selected }: Props) => {
       : Array.from({ length: COLUMNS }, (_, i) =>
           cellIn(answer, answer.params.requestFrom, answer.params.columnFrom + i),
         ).flatMap((cell) => (cell === null || cell.kind === 'absent' ? [] : [cell]))
-  const tokens = paging === null ? null : paging.page * paging.dcp
+  const firstOf = (cell: Cell): number => firstToken(cell, paging) ?? Number.NaN
   const copied = tabbed([
     ['column', 'first token', 'page', 'keys here', 'taken at step', 'state'],
     ...cells.map((cell) => [
       cell.column,
-      tokens === null ? '' : cell.column * tokens,
+      firstOf(cell),
       cell.page,
       cell.valid,
       cell.taken,
@@ -223,7 +224,9 @@ const Cells = ({ pages, selected }: Props) => {
           <thead>
             <tr>
               <th scope="col">column</th>
-              <th scope="col">from token</th>
+              <th scope="col" title="The first token of this rank in the page">
+                from token
+              </th>
               <th scope="col">page</th>
               <th scope="col">first slot</th>
               <th scope="col">keys here</th>
@@ -256,7 +259,7 @@ const Cells = ({ pages, selected }: Props) => {
                     {formatInt(cell.column)}
                   </button>
                 </th>
-                <td className="num">{tokens === null ? '–' : formatInt(cell.column * tokens)}</td>
+                <td className="num">{numberText(firstOf(cell))}</td>
                 <td className="num">{slotText(cell.page)}</td>
                 <td className="num">
                   {cell.page < 0 || paging === null ? '–' : formatInt(cell.page * paging.page)}

@@ -25,7 +25,7 @@ import { HoverCard } from './HoverCard.tsx'
 import { useLook } from './look.ts'
 import type { Joined } from './scene.ts'
 import { pick, type SelectedCell, useCell } from './use-cell.ts'
-import type { Pages } from './use-pages.ts'
+import { type Pages, pagingFor } from './use-pages.ts'
 import { useSize } from './use-size.ts'
 import { useWheel } from './use-wheel.ts'
 import { type CellsAnswer, cellIn, cellsWanted, poolMarkIn, poolWanted, sizesOf } from './windows.ts'
@@ -153,7 +153,8 @@ const useHovered = (pages: Pages, hit: Hit, cells: CellsAnswer | null): Hovered 
 }
 
 /** Token in the slot under the pointer; null where it holds none. */
-const tokenOfSlot = (hit: Hit, detail: Cell | null, { paging }: Pages): number | null => {
+const tokenOfSlot = (hit: Hit, detail: Cell | null, pages: Pages): number | null => {
+  const paging = detail === null ? null : pagingFor(pages, detail.request)
   if (hit.kind !== 'slot' || detail === null || paging === null) return null
   const offset = Math.floor(hit.share * paging.page)
   return offset < detail.valid ? tokenAt(detail.rank, detail.column, offset, paging) : null
@@ -164,7 +165,7 @@ const cardRows = (
   hit: Hit,
   { cell, joined }: Hovered,
   token: number | null,
-  { paging }: Pages,
+  pages: Pages,
   pool: Parameters<typeof poolMarkIn>[0] | null,
 ): readonly InspectorRow[] => {
   if (hit.kind === 'slot' && token !== null) return [{ label: 'token', value: formatInt(token) }]
@@ -188,9 +189,9 @@ const cardRows = (
         { label: 'state', value: 'free' },
       ]
     const others = joined.length > 1 ? [{ label: 'cells that have it', value: formatInt(joined.length) }] : []
-    return [...cellRows(cell, paging), ...others]
+    return [...cellRows(cell, pagingFor(pages, cell.request)), ...others]
   }
-  return cell === null ? [] : cellRows(cell, paging)
+  return cell === null ? [] : cellRows(cell, pagingFor(pages, cell.request))
 }
 
 /** Scrolls to the selected cell and its page when another one is selected. */

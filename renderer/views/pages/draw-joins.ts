@@ -1,8 +1,9 @@
 import { owner } from '../../../app/dcp/ownership.ts'
-import type { Paging } from '../../../app/dcp/types.ts'
+import { columnOf } from '../../../app/dcp/pages.ts'
 import { inBox } from './draw-table.ts'
 import { type Box, broughtIn, cellBox, pageBox } from './geometry.ts'
 import type { Joined, Scene } from './scene.ts'
+import { pagingFor } from './use-pages.ts'
 
 type Context = CanvasRenderingContext2D
 
@@ -76,14 +77,16 @@ const drawJoin = (
 }
 
 /** A corner on the column of each request that has its newest token: filled where the shown rank holds it. */
-const drawNewest = (ctx: Context, scene: Scene, paging: Paging): void => {
+const drawNewest = (ctx: Context, scene: Scene): void => {
   const { cells, geometry: g, ink, pages } = scene
   if (cells === null) return
   const { params, data } = cells
   for (let row = 0; row < data.requests; row++) {
     const newest = data.newest[row] ?? -1
-    if (newest < 0) continue
-    const box = cellBox(params.requestFrom + row, Math.floor(newest / (paging.page * paging.dcp)), g)
+    const request = params.requestFrom + row
+    const paging = pagingFor(pages, request)
+    if (newest < 0 || paging === null) continue
+    const box = cellBox(request, columnOf(newest, paging), g)
     const side = Math.min(7, box.width, box.height - 1)
     if (side < 4) continue
     const [right, bottom] = [box.x + box.width - 1, box.y + box.height - 1]
@@ -101,9 +104,8 @@ const drawNewest = (ctx: Context, scene: Scene, paging: Paging): void => {
 }
 
 export const drawJoins = (ctx: Context, scene: Scene): void => {
-  const { selected, hovered, hoveredPage, geometry: g, ink, pages } = scene
-  const { paging } = pages
-  if (paging !== null) inBox(ctx, g.table, () => drawNewest(ctx, scene, paging))
+  const { selected, hovered, hoveredPage, geometry: g, ink } = scene
+  inBox(ctx, g.table, () => drawNewest(ctx, scene))
   if (selected !== null) drawJoin(ctx, selected, scene, ink.accent, 2)
   for (const one of hovered) drawJoin(ctx, one, scene, ink.text0, 1.5)
   if (hoveredPage !== null && hovered.length === 0)

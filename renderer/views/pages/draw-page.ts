@@ -1,12 +1,14 @@
 import { localIndex, owner } from '../../../app/dcp/ownership.ts'
-import { pageOffset, tokenAt } from '../../../app/dcp/pages.ts'
+import { columnOf, pageOffset, tokenAt } from '../../../app/dcp/pages.ts'
 import type { Paging } from '../../../app/dcp/types.ts'
 import { formatInt } from '../../drawing/format.ts'
 import { rankInk } from '../../theme/colours.ts'
 import { CHARACTER } from './draw-grid.ts'
 import { type Cell, isLive, KIND_WORDS, slotText } from './facts.ts'
 import { type Box, slotsBox, tokensBox } from './geometry.ts'
+import { type PageTokens, tokensOfColumn } from './page-tokens.ts'
 import type { Scene } from './scene.ts'
+import { pagingFor } from './use-pages.ts'
 
 type Context = CanvasRenderingContext2D
 
@@ -16,7 +18,8 @@ export const drawPage = (ctx: Context, scene: Scene): void => {
   ctx.fillStyle = ink.line
   ctx.fillRect(0, g.page.y - 4, g.width, 1)
   ctx.textAlign = 'left'
-  if (detail === null || pages.paging === null) {
+  const paging = detail === null ? null : pagingFor(pages, detail.request)
+  if (detail === null || paging === null) {
     ctx.fillStyle = ink.text2
     const text =
       pages.paging === null
@@ -25,13 +28,14 @@ export const drawPage = (ctx: Context, scene: Scene): void => {
     ctx.fillText(text, g.page.x, g.page.y + 20)
     return
   }
-  drawVirtual(ctx, detail, pages.paging, scene)
-  drawPhysical(ctx, detail, pages.paging, scene)
+  const tokens = tokensOfColumn(detail.column, paging)
+  drawVirtual(ctx, detail, paging, tokens, scene)
+  drawPhysical(ctx, detail, paging, scene)
   for (const [token, colour] of [
     [scene.token, ink.accent],
     [scene.hoveredToken, ink.text0],
   ] as const)
-    if (token !== null) drawToken(ctx, token, detail, pages.paging, scene, colour)
+    if (token !== null) drawToken(ctx, token, detail, paging, tokens, scene, colour)
 }
 
 const lengthOf = ({ globalLen }: Cell): number =>
@@ -43,15 +47,16 @@ const label = (ctx: Context, text: string, box: Box, scene: Scene): void => {
   ctx.fillText(text, box.x, box.y - 9)
 }
 
-/** Bands at most: of runs that are narrower the ranks are drawn as one below the other. */
-const drawVirtual = (ctx: Context, detail: Cell, paging: Paging, scene: Scene): void => {
+/** The tokens of the virtual page by rank: of runs that are too narrow the ranks are drawn one below the other. */
+const drawVirtual = (ctx: Context, detail: Cell, paging: Paging, tokens: PageTokens, scene: Scene): void => {
   const { paint, geometry: g, ink } = scene
   const box = tokensBox(g.page)
-  const tokens = paging.page * paging.dcp
-  const first = detail.column * tokens
-  const filled = Math.max(0, Math.min(tokens, lengthOf(detail) - first))
+  const filled = filledOf(tokens, lengthOf(detail))
+  const between = paging.prompt === undefined ? ' by rank' : ', those of two parts of the request, by rank'
   const range =
-    filled === 0 ? 'no token yet' : `tokens ${formatInt(first)} to ${formatInt(first + filled - 1)} by rank`
+    filled === 0
+      ? 'no token yet'
+      : `tokens ${formatInt(tokens.at(0))} to ${formatInt(tokens.at(filled - 1))}${between}`
   label(
     ctx,
     `virtual page ${formatInt(detail.column)} of request ${formatInt(detail.request)}: ${range}`,
@@ -60,24 +65,32 @@ const drawVirtual = (ctx: Context, detail: Cell, paging: Paging, scene: Scene): 
   )
   ctx.fillStyle = ink.bg2
   ctx.fillRect(box.x, box.y, box.width, box.height)
-  const run = (paging.interleave * box.width) / tokens
-  if (run < 1.5) {
+  const each = box.width / tokens.count
+  if (paging.interleave * each < 1.5) {
     const height = box.height / paging.dcp
-    const width = (filled / tokens) * box.width
-    for (let rank = 0; rank < paging.dcp; rank++) paint(rank, box.x, box.y + rank * height, width, height)
+    for (let rank = 0; rank < paging.dcp; rank++)
+      paint(rank, box.x, box.y + rank * height, filled * each, height)
     return
   }
-  for (let at = 0; at < filled; at += paging.interleave) {
-    const count = Math.min(paging.interleave, filled - at)
-    const width = (count * box.width) / tokens
-    paint(
-      owner(first + at, paging),
-      box.x + (at * box.width) / tokens,
-      box.y,
-      width > 4 ? width - 0.5 : width,
-      box.height,
-    )
+  for (let at = 0; at < filled; ) {
+    const rank = owner(tokens.at(at), paging)
+    let end = at + 1
+    while (end < filled && end - at < paging.interleave && owner(tokens.at(end), paging) === rank) end++
+    const width = (end - at) * each
+    paint(rank, box.x + at * each, box.y, width > 4 ? width - 0.5 : width, box.height)
+    at = end
   }
+}
+
+/** How many of the tokens a request of `length` tokens has: they are in order. */
+const filledOf = ({ count, at }: PageTokens, length: number): number => {
+  let [low, high] = [0, count]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (at(middle) < length) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 /** Slots of the physical page: in the colour of the rank where they hold keys. */
@@ -120,7 +133,7 @@ const drawPhysical = (ctx: Context, detail: Cell, paging: Paging, scene: Scene):
 /** The newest token in its slot, with the slot's number below. */
 const drawNewest = (ctx: Context, detail: Cell, paging: Paging, box: Box, { ink }: Scene): void => {
   const { newest, column, rank, newestSlot } = detail
-  if (newest < 0 || Math.floor(newest / (paging.page * paging.dcp)) !== column) return
+  if (newest < 0 || columnOf(newest, paging) !== column) return
   const holder = owner(newest, paging)
   ctx.fillStyle = ink.accent
   if (holder !== rank) {
@@ -148,16 +161,17 @@ const drawNewest = (ctx: Context, detail: Cell, paging: Paging, box: Box, { ink 
 const drawToken = (
   ctx: Context,
   token: number,
-  { column, rank }: Cell,
+  { rank }: Cell,
   paging: Paging,
+  tokens: PageTokens,
   { geometry: g, ink }: Scene,
   colour: string,
 ): void => {
-  const tokens = paging.page * paging.dcp
-  if (Math.floor(token / tokens) !== column) return
+  const place = tokens.placeOf(token)
+  if (place === null) return
   const above = tokensBox(g.page)
   const below = slotsBox(g.page)
-  const x = above.x + ((token - column * tokens + 0.5) * above.width) / tokens
+  const x = above.x + ((place + 0.5) * above.width) / tokens.count
   const mark = (left: number, box: Box, width: number): void => {
     ctx.strokeStyle = ink.bg1
     ctx.lineWidth = 4
@@ -166,7 +180,7 @@ const drawToken = (
     ctx.lineWidth = 2
     ctx.strokeRect(left - width / 2, box.y, width, box.height)
   }
-  mark(x, above, Math.max(3, above.width / tokens))
+  mark(x, above, Math.max(3, above.width / tokens.count))
   if (owner(token, paging) !== rank) return
   const offset = localIndex(token, paging) % paging.page
   const to = below.x + ((offset + 0.5) * below.width) / paging.page

@@ -1,5 +1,5 @@
 import { owner } from '../../../app/dcp/ownership.ts'
-import { tokenAt } from '../../../app/dcp/pages.ts'
+import { columnOf, tokenAt } from '../../../app/dcp/pages.ts'
 import type { Paging } from '../../../app/dcp/types.ts'
 import type { CellKind } from '../../../app/pages/page-table.ts'
 import { formatInt } from '../../drawing/format.ts'
@@ -71,18 +71,15 @@ const rangeRow = (label: string, first: number, last: number): InspectorRow => (
 
 /** Whether a column is the one of the newest token. */
 export const holdsNewest = ({ newest, column }: Cell, paging: Paging): boolean =>
-  newest >= 0 && Math.floor(newest / (paging.page * paging.dcp)) === column
+  newest >= 0 && columnOf(newest, paging) === column
 
 /** Facts of a cell in the words of hover card and inspector. */
 export const cellRows = (cell: Cell, paging: Paging | null): InspectorRow[] => {
-  const { request, column, kind, page, valid, taken, globalLen } = cell
-  const virtual = paging === null ? 0 : paging.page * paging.dcp
-  const last =
-    Math.min((column + 1) * virtual, Number.isNaN(globalLen) ? Number.POSITIVE_INFINITY : globalLen) - 1
+  const { request, column, kind, page, valid, taken } = cell
   return [
     { label: 'request', value: formatInt(request), copy: String(request) },
     { ...intRow('virtual page', column), value: `column ${formatInt(column)}` },
-    ...(paging === null || last < column * virtual ? [] : [rangeRow('its tokens', column * virtual, last)]),
+    ...(paging === null ? [] : tokenRows(cell, paging)),
     page < 0 ? { label: 'physical page', value: '−1', copy: '-1' } : intRow('physical page', page),
     { label: 'state', value: KIND_WORDS[kind] },
     ...(paging === null || page < 0
@@ -94,6 +91,18 @@ export const cellRows = (cell: Cell, paging: Paging | null): InspectorRow[] => {
     ...(taken < 0 ? [] : [intRow('taken at step', taken)]),
     ...(paging !== null && holdsNewest(cell, paging) ? newestRows(cell, paging) : []),
   ]
+}
+
+/** Of tokens that are dealt out in one go those of the virtual page, else those that the rank has of it. */
+const tokenRows = ({ rank, column, valid, globalLen }: Cell, paging: Paging): InspectorRow[] => {
+  if (paging.prompt !== undefined)
+    return valid === 0
+      ? []
+      : [rangeRow('tokens here', tokenAt(rank, column, 0, paging), tokenAt(rank, column, valid - 1, paging))]
+  const virtual = paging.page * paging.dcp
+  const end = Number.isNaN(globalLen) ? Number.POSITIVE_INFINITY : globalLen
+  const last = Math.min((column + 1) * virtual, end) - 1
+  return last < column * virtual ? [] : [rangeRow('its tokens', column * virtual, last)]
 }
 
 /** The newest token and its slot on the rank that is shown. */

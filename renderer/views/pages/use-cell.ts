@@ -1,11 +1,11 @@
-import { useEffect } from 'react'
+import { useEffect, useMemo } from 'react'
 import { columnOf } from '../../../app/dcp/pages.ts'
 import type { CellPlace } from '../../../app/pages/rank-table.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useAnswer } from '../../state/use-answer.ts'
 import { type Cell, firstToken } from './facts.ts'
 import { useLook } from './look.ts'
-import type { Pages } from './use-pages.ts'
+import { type Pages, pagingFor } from './use-pages.ts'
 import { cellIn } from './windows.ts'
 
 /** All that is known of one cell, also where it is not in view; null while unknown. */
@@ -46,7 +46,7 @@ const within = (x: number, count: number): number => Math.min(Math.max(0, x), Ma
 
 /** The cell of the selected token, else of the selected page, else the picked one. */
 export const useSelectedCell = (pages: Pages): SelectedCell => {
-  const { summary, paging, shown, again } = pages
+  const { summary, shown, again } = pages
   const selection = useSelection()
   const { column, picking, change } = useLook()
   const { token, page, select } = selection
@@ -59,6 +59,7 @@ export const useSelectedCell = (pages: Pages): SelectedCell => {
   const user = found.find(({ request }) => request === selection.request) ?? found[0]
   const ofPage = token === null && page !== null && !picking
   const request = within((ofPage ? user?.request : undefined) ?? selection.request ?? 0, summary.requests)
+  const paging = useMemo(() => pagingFor(pages, request), [pages, request])
   const place: CellPlace | null =
     token !== null && paging !== null
       ? { request, column: columnOf(token, paging) }

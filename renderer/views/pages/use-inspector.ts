@@ -2,7 +2,7 @@ import { formatInt } from '../../drawing/format.ts'
 import { type InspectorRow, useInspector } from '../../shell/Inspector.tsx'
 import { cellRows, holdsNewest, newestRows } from './facts.ts'
 import type { SelectedCell } from './use-cell.ts'
-import type { Pages } from './use-pages.ts'
+import { type Pages, pagingFor } from './use-pages.ts'
 
 const count = (label: string, value: number, note?: string): InspectorRow => ({
   label,
@@ -39,8 +39,9 @@ export const usePagesInspector = (pages: Pages, { cell }: SelectedCell): void =>
       copy: `${rule}: ${detail}`,
     })),
   ]
-  const newest = cell === null || paging === null || holdsNewest(cell, paging) ? [] : newestRows(cell, paging)
-  const rows = cell === null ? table : [count('rank', shown.rank), ...cellRows(cell, paging), ...newest]
+  const own = cell === null ? null : pagingFor(pages, cell.request)
+  const newest = cell === null || own === null || holdsNewest(cell, own) ? [] : newestRows(cell, own)
+  const rows = cell === null ? table : [count('rank', shown.rank), ...cellRows(cell, own), ...newest]
   useInspector(
     {
       view: 'pages',

@@ -6,7 +6,7 @@ import type { Check } from './Lights.tsx'
 import { COLOUR_MODES, useLook } from './look.ts'
 import { moved } from './moves.ts'
 import { pick, type SelectedCell } from './use-cell.ts'
-import type { Pages } from './use-pages.ts'
+import { type Pages, pagingFor } from './use-pages.ts'
 
 /** Shows the first cell that breaks an invariant. */
 export const showCheck = (rank: number, { first }: Check): void => {
@@ -15,14 +15,16 @@ export const showCheck = (rank: number, { first }: Check): void => {
 
 /** Moves through block tables by keys; see shell/view-keys.ts. Zooms are those of the picture. */
 export const usePagesKeys = (
-  { shown, summary, paging }: Pages,
+  pages: Pages,
   selected: SelectedCell,
   goTo: React.RefObject<HTMLInputElement | null>,
 ): void => {
+  const { shown, summary } = pages
   const broken = useRef(-1)
   useViewKeys((event) => {
     const { mode, asTable, change } = useLook.getState()
     const { cell } = selected
+    const paging = cell === null ? null : pagingFor(pages, cell.request)
     const newest =
       cell === null || cell.newest < 0 || paging === null
         ? Math.max(0, summary.widest - 1)

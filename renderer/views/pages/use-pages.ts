@@ -14,11 +14,15 @@ export type Summary = StoreResult<'pageSummary'>
 export interface Pages {
   readonly shown: Shown
   readonly summary: Summary
-  /** Null where no page size is known. */
+  /** Null where no page size is known. Of a request: pagingFor. */
   readonly paging: Paging | null
   /** Changes when the same question may have another answer. */
   readonly again: string
 }
+
+/** How the tokens of a request are dealt out to pages; null where no page size is known. */
+export const pagingFor = ({ paging, summary }: Pages, request: number): Paging | null =>
+  paging === null ? null : { ...paging, prompt: summary.prompts?.[request] }
 
 export type PagesState =
   /** Neither a run nor a dump is open. */

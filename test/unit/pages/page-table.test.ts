@@ -54,6 +54,19 @@ describe('a cell of a block table', () => {
     ])
   })
 
+  it('follows how tokens are dealt out anew behind the prompt', () => {
+    // Of 8 tokens rank 0 has 0, 2, 4 of the prompt of 5, then 5 and 7; rank 1 has 1, 3 and 6.
+    const more = { globalLens: lens(8), prompts: [5], localLens: lens(5), width: 3 }
+    const pages = new PageTable(tableOf([[7, 3, 9]], more))
+    expect(kinds(pages, 0, 3)).toEqual(['full', 'partial', 'stale'])
+    expect(pageChecks(pages).find(({ name }) => name === 'lengths')?.state).toBe('holds')
+    const other = new PageTable(tableOf([[7, 3, 9]], { ...more, rank: 1, localLens: lens(3) }))
+    expect(kinds(other, 0, 3)).toEqual(['partial', 'reserved', 'stale'])
+    const written = { newTokens: { request: [0], token: [7] }, slots: [12] }
+    const slots = pageChecks(new PageTable(tableOf([[7, 3, 9]], { ...more, ...written })))
+    expect(slots.find(({ name }) => name === 'slots')?.state).toBe('holds')
+  })
+
   it('means nothing in a row that only pads the batch', () => {
     const pages = new PageTable(tableOf([[3], [3]], { batch: 1, globalLens: lens(8, 1), width: 1 }))
     expect([pages.kindOf(0, 0), pages.kindOf(1, 0)]).toEqual(['full', 'stale'])

@@ -12,6 +12,7 @@ export const tableOf = (
   return {
     rank: 0,
     sharding: { dcp: 2, interleave: 1 },
+    prompts: null,
     page: 4,
     requests: rows.length,
     batch: rows.length,

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
+import { columnOf } from '../../../app/dcp/pages.ts'
 import { CELL_KINDS } from '../../../app/pages/page-table.ts'
 import { MAX_PAGE_MARKS } from '../../../app/protocol/store.ts'
 import { rgbOf } from '../../../renderer/views/pages/draw-grid.ts'
@@ -18,8 +19,10 @@ import {
   zoomedTable,
 } from '../../../renderer/views/pages/geometry.ts'
 import { moved, pageFromText } from '../../../renderer/views/pages/moves.ts'
+import { tokensOfColumn } from '../../../renderer/views/pages/page-tokens.ts'
 import { shadeOf } from '../../../renderer/views/pages/shade.ts'
 import { shownOfDump, shownOfRun, sourceText } from '../../../renderer/views/pages/source.ts'
+import { pagings } from '../dcp/arbitraries.ts'
 
 const FIT = { tableZoom: null, poolZoom: null }
 const TOP = { requestFrom: 0, markFrom: 0, lineFrom: 0 }
@@ -245,6 +248,34 @@ describe('facts of a cell', () => {
 
   it('have words for every kind', () => {
     expect(Object.keys(KIND_WORDS).sort()).toEqual([...CELL_KINDS].sort())
+  })
+})
+
+describe('the tokens of a virtual page', () => {
+  it('follow each other where all are dealt out in one go', () => {
+    const tokens = tokensOfColumn(3, { dcp: 2, interleave: 1, page: 4 })
+    expect([tokens.count, tokens.at(0), tokens.at(7), tokens.placeOf(31), tokens.placeOf(32)]).toEqual([
+      8,
+      24,
+      31,
+      7,
+      null,
+    ])
+  })
+
+  it('are those that the ranks have there where tokens behind the prompt are dealt out anew', () => {
+    fc.assert(
+      fc.property(pagings, fc.nat(500), fc.nat(5), (paging, prompt, column) => {
+        const anew = { ...paging, prompt }
+        const tokens = tokensOfColumn(column, anew)
+        const all = Array.from({ length: tokens.count }, (_, i) => tokens.at(i))
+        expect(all).toEqual([...all].sort((a, b) => a - b))
+        for (const [place, token] of all.entries()) {
+          expect(columnOf(token, anew)).toBe(column)
+          expect(tokens.placeOf(token)).toBe(place)
+        }
+      }),
+    )
   })
 })
 
