@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -60,5 +60,40 @@ describe('block tables of runs with faults', () => {
     // The run itself keeps a right table: what is wrong is what its kernels got.
     expect(brokenOf(told['broken recorded'])).toEqual([])
     expect(brokenOf(told['fixed recorded'])).toEqual([])
+  })
+})
+
+describe('block tables of runs that deal generated tokens out anew', () => {
+  it('are right on every rank at every step, recorded and captured', async () => {
+    const config = join(folder, 'helix.json')
+    const out = join(folder, 'helix.dcp')
+    const steps = 150
+    writeFileSync(
+      config,
+      JSON.stringify({
+        model: { preset: 'tiny', layers: 1 },
+        serving: { backend: 'trtllm-helix' },
+        parallel: { tpSize: 4, dcpSize: 4, interleave: 32, comm: 'a2a' },
+        cache: { pageSize: 32 },
+        workload: { requests: [{ contextLen: 333 }, { contextLen: 128 }], steps, warmup: 0 },
+        capture: { steps: [0, steps - 1] },
+        check: { rows: 'none' },
+      }),
+    )
+    await run(process.execPath, [CLI, 'run', config, '--device', 'cpu', '--out', out])
+    const opened = await store.handle({ type: 'open', seq: 1, folder: out })
+    if (opened?.type !== 'opened') throw new Error(JSON.stringify(opened))
+    for (let rank = 0; rank < 4; rank++) {
+      for (const step of [0, 40, 100, steps - 1]) {
+        const summary = await store.request('pageSummary', { source: { run: opened.run, step, rank } })
+        expect([step, rank, brokenOf(summary)]).toEqual([step, rank, []])
+      }
+      for (const step of [0, steps - 1]) {
+        const source = { dump: opened.run, step, layer: 0, rank }
+        const { checks, prompts } = await store.request('pageSummary', { source })
+        expect(checks.map(({ state }) => state)).toEqual(Array(6).fill('holds'))
+        expect([...(prompts ?? [])]).toEqual([333, 128])
+      }
+    }
   })
 })
