@@ -104,6 +104,11 @@ export class BundleWriter {
     }
   }
 
+  /** Resolves when all tables have the same steps on disk. */
+  flushed(): Promise<void> {
+    return this.#parts.flushed()
+  }
+
   /** Makes all that was added readable. */
   async flush(): Promise<void> {
     if (this.#ending !== undefined) return

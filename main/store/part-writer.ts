@@ -72,6 +72,13 @@ export class PartWriter {
     return this.#flushing
   }
 
+  /** Resolves when no flush is under way: until then a table may have steps that another has not. */
+  async flushed(): Promise<void> {
+    await this.#flushing.catch(() => {
+      // Whoever flushed was told.
+    })
+  }
+
   async #flushNow(): Promise<void> {
     const queue = jobsOf([...this.#pending.values()])
     this.#pending = new Map()
@@ -143,9 +150,7 @@ export class PartWriter {
   }
 
   async close(): Promise<void> {
-    await this.#flushing.catch(() => {
-      // Whoever flushed was told.
-    })
+    await this.flushed()
     for (const lane of this.#lanes) lane.closeSync()
     this.#instance.closeSync()
   }

@@ -52,10 +52,12 @@ export class Store {
   /** Files and folders of the dumps that were opened. */
   readonly #dumps = new Map<string, readonly string[]>()
   readonly #shelf = new DumpShelf((id) => this.#dumps.get(id) ?? this.#captured(id))
-  readonly #pages = new PageShelf(
-    async (run) => (this.#folderOf.has(run) ? await this.#bundle(run) : undefined),
-    this.#shelf,
-  )
+  readonly #pages = new PageShelf(async (run) => {
+    const folder = this.#folderOf.get(run)
+    if (folder === undefined) return undefined
+    await this.#writers.get(folder)?.flushed()
+    return this.#bundle(run)
+  }, this.#shelf)
   #duck: Promise<DuckDBInstance> | undefined
   /** Folders of the runs that this store began. */
   readonly #begun = new Set<string>()

@@ -7,7 +7,7 @@ import { tokenAt } from '../../app/dcp/pages.ts'
 import { formatInt } from '../../renderer/drawing/format.ts'
 import { type Box, cellBox, geometryOf, pageBox, type Sizes } from '../../renderer/views/pages/geometry.ts'
 import { dumpBytes, ints, type Tensors } from '../unit/dump/dump-file.ts'
-import { manifestOf, onlyBundle, query, runDefault, showView } from './desk.ts'
+import { invoke, manifestOf, onlyBundle, query, runDefault, showView, stateOf, waitReady } from './desk.ts'
 import { dropOn } from './dump.ts'
 import { expect, test } from './fixture.ts'
 
@@ -223,4 +223,38 @@ test('a pool of a million pages is walked through', async ({ desk: { page } }) =
   for (const key of ['w', 'w', 'w', 'Shift+W', 'Shift+W', 'Shift+W', 'f', '0', 'c', 'c'])
     await page.keyboard.press(key)
   await expect(page.getByTestId('pages-mode-fill')).toHaveAttribute('aria-pressed', 'true')
+})
+
+test('the table of a run that goes on grows with it, and is right all the while', async ({
+  desk: { page },
+}) => {
+  await waitReady(page, 'engine')
+  const config = {
+    model: { preset: 'tiny', layers: 1 },
+    workload: { requests: [{ contextLen: 300, count: 3 }], steps: 100_000 },
+    cache: { pageSize: 16 },
+    engine: { device: 'cpu' },
+    check: { rows: 'none' },
+    capture: { steps: 'none' },
+  }
+  expect(await invoke(page, 'startRun', { config })).toMatchObject({ ok: true })
+  await expect.poll(async () => (await stateOf(page)).activeRun?.phase).toBe('running')
+  // The page opens the run in progress when it is loaded anew.
+  await page.reload()
+  await showView(page, 'pages')
+  const from = page.getByTestId('pages-from')
+  await expect(from).toHaveText(/^step \d+$/, { timeout: 40_000 })
+  const seen = new Set<string>()
+  await expect
+    .poll(
+      async () => {
+        seen.add((await from.textContent()) ?? '')
+        expect(await page.locator('.pages-light-broken').count()).toBe(0)
+        return seen.size
+      },
+      { timeout: 60_000 },
+    )
+    .toBeGreaterThan(4)
+  expect(await invoke(page, 'stopRun', {})).toMatchObject({ ok: true })
+  await expect.poll(async () => (await stateOf(page)).lastRun?.status, { timeout: 30_000 }).toBe('stopped')
 })
