@@ -203,9 +203,13 @@ const cellsOf = (pages: PageTable, window: CellWindow): StoreResult<'pageCells'>
   }
 }
 
-/** The last new token of each request, and where it was written. */
+/** The last token of each request, and where it was written; without query rows its length says which that is. */
 const newestOf = ({ table }: PageTable): Map<number, { token: number; written: number | undefined }> => {
   const newest = new Map<number, { token: number; written: number | undefined }>()
+  for (let request = 0; request < table.batch; request++) {
+    const length = table.globalLens?.[request] ?? 0
+    if (length > 0) newest.set(request, { token: length - 1, written: undefined })
+  }
   const { newTokens, slots } = table
   for (let row = 0; row < (newTokens?.token.length ?? 0); row++) {
     const token = newTokens?.token[row] ?? -1

@@ -34,8 +34,7 @@ export const usePagesInspector = (pages: Pages, { cell }: SelectedCell): void =>
     count('in use', summary.usedPages, 'pages'),
     ...summary.checks.map(({ rule, state, count: broken, detail }) => ({
       label: rule,
-      value:
-        state === 'holds' ? 'holds' : state === 'broken' ? `broken ${formatInt(broken)} times` : 'not known',
+      value: state === 'holds' ? 'holds' : state === 'broken' ? `broken: ${formatInt(broken)}` : 'not known',
       copy: `${rule}: ${detail}`,
     })),
   ]

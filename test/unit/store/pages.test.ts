@@ -248,6 +248,13 @@ describe('the block table of a dump', () => {
     ])
     const { poolPages, extent, checks } = await summary(ofDump(0))
     expect([poolPages, extent]).toEqual([10, 10])
+    // Without a slot mapping lengths say which token is the newest.
+    const { newest, newestSlot, writtenSlot } = await cells(ofDump(0), { marks: 1 })
+    expect([[...newest], [...newestSlot], [...writtenSlot]]).toEqual([
+      [19, 8],
+      [-1, 48],
+      [Number.NaN, Number.NaN],
+    ])
     expect(checks.find(({ name }) => name === 'outside')).toMatchObject({
       state: 'broken',
       count: 1,
