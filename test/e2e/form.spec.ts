@@ -111,7 +111,7 @@ test('the main process refuses what the form would not let through', async ({ de
       'must be at most',
     ],
     [{ model: { headDim: 64 } }, 'model.headDim', 'goes with model.kvHeads'],
-    [{ serving: { draft: 'x' } }, 'serving.draft', 'is not supported'],
+    [{ serving: { draft: 'x' } }, 'workload.qLen', 'a draft whose tokens nobody verifies is not supported'],
     [{ modell: {} }, 'modell', 'is not a known key'],
   ] as const) {
     const result = await invoke(page, 'startRun', { config })
