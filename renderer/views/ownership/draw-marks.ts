@@ -1,3 +1,4 @@
+import { strokeWithHalo } from '../../drawing/halo.ts'
 import { type Box, shardBox, stripBox } from './geometry.ts'
 import type { Scene } from './scene.ts'
 
@@ -9,21 +10,9 @@ const visible = (box: Box): Box => {
   return { ...box, x: box.x + (box.width - width) / 2, width }
 }
 
-/** Strokes what `trace` draws, with a halo that sets it off from every rank's colour. */
-const stroke = (ctx: Context, scene: Scene, colour: string, width: number, trace: () => void): void => {
-  ctx.beginPath()
-  trace()
-  ctx.strokeStyle = scene.ink.bg1
-  ctx.lineWidth = width + 3
-  ctx.stroke()
-  ctx.strokeStyle = colour
-  ctx.lineWidth = width
-  ctx.stroke()
-}
-
 const outline = (ctx: Context, box: Box, scene: Scene, colour: string, width: number): void => {
   const { x, y, width: w, height: h } = visible(box)
-  stroke(ctx, scene, colour, width, () => ctx.rect(x - 0.5, y - 0.5, w, h + 1))
+  strokeWithHalo(ctx, scene.ink, colour, width, () => ctx.rect(x - 0.5, y - 0.5, w, h + 1))
 }
 
 /** Joins the cell of a token in the strip with its key in the shard of its owner. */
@@ -34,7 +23,7 @@ const drawJoin = (ctx: Context, token: number, scene: Scene, colour: string, wid
   const from = { x: above.x + above.width / 2, y: above.y + above.height + 1 }
   const to = { x: below.x + below.width / 2, y: below.y }
   const turn = geometry.columns.top - 8
-  stroke(ctx, scene, colour, width, () => {
+  strokeWithHalo(ctx, scene.ink, colour, width, () => {
     ctx.moveTo(from.x, from.y)
     ctx.bezierCurveTo(from.x, turn - 6, to.x, from.y + 10, to.x, turn)
     ctx.lineTo(to.x, to.y)

@@ -1,4 +1,5 @@
 import type { Ink } from '../../drawing/ink.ts'
+import { rgbOf, slantPattern } from '../../drawing/texture.ts'
 import { sequentialColour, sequentialInk, type Theme } from '../../theme/colours.ts'
 import type { Box } from './geometry.ts'
 
@@ -28,32 +29,6 @@ export interface GridPens {
 
 /** Width of a character of the 11 px monospace font. */
 export const CHARACTER = 6.7
-
-/** Parts of `#rrggbb`, or of `#rgb`, to which a style sheet may be shortened. */
-export const rgbOf = (hex: string): readonly [number, number, number] => {
-  const digits = hex.length === 4 ? [...hex.slice(1)].map((digit) => digit + digit).join('') : hex.slice(1)
-  const part = (at: number): number => Number.parseInt(digits.slice(at, at + 2), 16)
-  return [part(0), part(2), part(4)]
-}
-
-/** Lines at a slant, for what means nothing. */
-const hatch = (ctx: Context, ink: Ink): CanvasPattern | string => {
-  const tile = document.createElement('canvas')
-  tile.width = 6
-  tile.height = 6
-  const pen = tile.getContext('2d')
-  if (pen === null) return ink.bg2
-  pen.strokeStyle = ink.text2
-  pen.globalAlpha = 0.55
-  pen.lineWidth = 1
-  pen.beginPath()
-  for (const x of [-3, 3, 9]) {
-    pen.moveTo(x - 4, 7)
-    pen.lineTo(x + 4, -1)
-  }
-  pen.stroke()
-  return ctx.createPattern(tile, 'repeat') ?? ink.bg2
-}
 
 /** Marks as pixels of a canvas of their own, scaled up without smoothing: the cost is that of the pixels. */
 const drawColours = (
@@ -102,7 +77,7 @@ const drawGaps = (ctx: Context, { box, mark, across, down }: Grid, ink: Ink): vo
 
 /** Textures of what is not a colour; neighbours of one look in a line become one rectangle. */
 const drawTextures = (ctx: Context, { box, mark, across, down, lookOf }: Grid, { ink }: GridPens): void => {
-  const lines = hatch(ctx, ink)
+  const lines = slantPattern(ctx, ink, { opacity: 0.55 })
   const apart = mark.width >= APART ? 1 : 0
   for (let row = 0; row < down; row++)
     for (let column = 0; column < across; ) {

@@ -1,5 +1,6 @@
 import { owner } from '../../../app/dcp/ownership.ts'
 import { columnOf } from '../../../app/dcp/pages.ts'
+import { strokeWithHalo } from '../../drawing/halo.ts'
 import { inBox } from './draw-table.ts'
 import { type Box, broughtIn, cellBox, pageBox } from './geometry.ts'
 import type { Joined, Scene } from './scene.ts'
@@ -11,18 +12,6 @@ type Context = CanvasRenderingContext2D
 const CHANNEL = 12
 const TURN = 8
 
-/** Strokes what `trace` draws, with a halo that sets it off from every colour. */
-const stroke = (ctx: Context, scene: Scene, colour: string, width: number, trace: () => void): void => {
-  ctx.beginPath()
-  trace()
-  ctx.strokeStyle = scene.ink.bg1
-  ctx.lineWidth = width + 3
-  ctx.stroke()
-  ctx.strokeStyle = colour
-  ctx.lineWidth = width
-  ctx.stroke()
-}
-
 const grown = ({ x, y, width, height }: Box): Box => {
   const [w, h] = [Math.max(5, width - 1), Math.max(5, height - 1)]
   return { x: x - (w - width + 1) / 2, y: y - (h - height + 1) / 2, width: w, height: h }
@@ -30,7 +19,7 @@ const grown = ({ x, y, width, height }: Box): Box => {
 
 const outline = (ctx: Context, box: Box, scene: Scene, colour: string, width: number): void => {
   const { x, y, width: w, height: h } = grown(box)
-  stroke(ctx, scene, colour, width, () => ctx.rect(x, y, w, h))
+  strokeWithHalo(ctx, scene.ink, colour, width, () => ctx.rect(x, y, w, h))
 }
 
 /** An arrow head at the edge of a panel beyond which what is meant lies. */
@@ -63,7 +52,7 @@ const drawJoin = (
     const to = { x: target.box.x + target.box.width / 2, y: target.box.y - 0.5 }
     const middle = g.table.x + g.table.width + CHANNEL
     const turn = Math.min(TURN, Math.abs(to.y - from.y) / 2)
-    stroke(ctx, scene, colour, width, () => {
+    strokeWithHalo(ctx, scene.ink, colour, width, () => {
       ctx.moveTo(from.x, from.y)
       ctx.arcTo(middle, from.y, middle, to.y, turn)
       ctx.arcTo(middle, to.y, to.x, to.y, turn)

@@ -1,6 +1,7 @@
 import type { DumpRank } from '../../../app/protocol/store.ts'
 import { formatValue } from '../../drawing/format.ts'
 import { type Ink, inkOf } from '../../drawing/ink.ts'
+import { rgbOf, slantPattern } from '../../drawing/texture.ts'
 import { nanPattern, rankColour, rankInk, sequentialColour, type Theme } from '../../theme/colours.ts'
 import { type Box, type Picture, panelBoxes, pictureOf, type TensorMap, TITLE } from './map-layout.ts'
 import { type MapScale, placeOn } from './map-scale.ts'
@@ -35,33 +36,7 @@ export const boxesOf = (
   height: number,
 ): Box[] => panelBoxes(panels.length, cells, width, height - LEGEND)
 
-/** Diagonal lines for infinities, which are no numbers and need not be faults. */
-const infPattern = (ctx: Context, ink: Ink): CanvasPattern | string => {
-  const tile = document.createElement('canvas')
-  tile.width = 6
-  tile.height = 6
-  const pen = tile.getContext('2d')
-  if (pen === null) return ink.bg2
-  pen.fillStyle = ink.bg2
-  pen.fillRect(0, 0, 6, 6)
-  pen.strokeStyle = ink.text2
-  pen.lineWidth = 1
-  pen.beginPath()
-  for (const x of [-3, 3, 9]) {
-    pen.moveTo(x - 4, 7)
-    pen.lineTo(x + 4, -1)
-  }
-  pen.stroke()
-  return ctx.createPattern(tile, 'repeat') ?? ink.bg2
-}
-
-const rgbOf = (hex: string): [number, number, number] => [
-  Number.parseInt(hex.slice(1, 3), 16),
-  Number.parseInt(hex.slice(3, 5), 16),
-  Number.parseInt(hex.slice(5, 7), 16),
-]
-
-const rampOf = (theme: Theme): [number, number, number][] =>
+const rampOf = (theme: Theme): (readonly [number, number, number])[] =>
   Array.from({ length: SHADES }, (_, i) => rgbOf(sequentialColour((i + 0.5) / SHADES, theme)))
 
 /** Cells as pixels of a canvas of their own, scaled up without smoothing; textures are drawn over it. */
@@ -71,7 +46,7 @@ const drawCells = (
   box: Box,
   scale: MapScale,
   look: {
-    readonly ramp: readonly [number, number, number][]
+    readonly ramp: readonly (readonly [number, number, number])[]
     readonly nan: CanvasPattern
     readonly inf: CanvasPattern | string
   },
@@ -207,7 +182,8 @@ export const drawMaps = (
   ctx.font = `11px ${ink.mono}`
   ctx.textBaseline = 'middle'
   const nan = nanPattern(ctx, theme)
-  const inf = infPattern(ctx, ink)
+  // For infinities, which are no numbers and need not be faults.
+  const inf = slantPattern(ctx, ink, { opacity: 1, back: ink.bg2 })
   const ramp = rampOf(theme)
   const boxes = boxesOf(scene, width, height)
   for (const [i, panel] of scene.panels.entries()) {

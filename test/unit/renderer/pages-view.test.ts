@@ -3,7 +3,7 @@ import { describe, expect, it, test } from 'vitest'
 import { columnOf } from '../../../app/dcp/pages.ts'
 import { CELL_KINDS } from '../../../app/pages/page-table.ts'
 import { MAX_PAGE_MARKS } from '../../../app/protocol/store.ts'
-import { rgbOf } from '../../../renderer/views/pages/draw-grid.ts'
+import { rgbOf } from '../../../renderer/drawing/texture.ts'
 import { type Cell, cellRows, firstToken, KIND_WORDS, slotText } from '../../../renderer/views/pages/facts.ts'
 import {
   broughtIn,

@@ -1,0 +1,19 @@
+import type { Ink } from './ink.ts'
+
+/** Strokes what `trace` draws, with a halo that sets it off from every colour below. */
+export const strokeWithHalo = (
+  ctx: CanvasRenderingContext2D,
+  ink: Ink,
+  colour: string,
+  width: number,
+  trace: () => void,
+): void => {
+  ctx.beginPath()
+  trace()
+  ctx.strokeStyle = ink.bg1
+  ctx.lineWidth = width + 3
+  ctx.stroke()
+  ctx.strokeStyle = colour
+  ctx.lineWidth = width
+  ctx.stroke()
+}
