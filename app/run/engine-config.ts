@@ -179,7 +179,6 @@ export const cpuOnly = (config: RunConfig): readonly ConfigIssue[] => {
   })
   const elsewhere = 'on the CPU only; set engine.device to cpu or auto'
   refuse(hasDraft(config), 'serving.draft', `a draft runs ${elsewhere}`)
-  refuse(restarts(config), 'serving.backend', `generated tokens are dealt out anew ${elsewhere}`)
   return issues
 }
 

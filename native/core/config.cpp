@@ -73,7 +73,6 @@ void validateShape(const Config& c) {
 void validateDevice(const Config& c) {
   if (!c.cuda) return;
   rule(!c.draft, "draft", "runs on the CPU only");
-  rule(!c.restarts, "restarts", "are dealt out on the CPU only");
 }
 
 void validateWork(const Config& c) {

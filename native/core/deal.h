@@ -22,34 +22,34 @@ struct Deal {
    */
   int64_t prompt = kGoesOn;
 
-  int64_t owner(int64_t token) const {
+  DCPSCOPE_HD constexpr int64_t owner(int64_t token) const {
     return layout::owner(token < prompt ? token : token - prompt, ranks, interleave);
   }
 
   /** Tokens below `length` that a rank holds; they never increase with the rank. */
-  int64_t localLength(int64_t length, int64_t rank) const {
+  DCPSCOPE_HD constexpr int64_t localLength(int64_t length, int64_t rank) const {
     return layout::localLength(std::min(length, prompt), rank, ranks, interleave) +
            layout::localLength(length - prompt, rank, ranks, interleave);
   }
 
-  int64_t localIndex(int64_t token) const {
+  DCPSCOPE_HD constexpr int64_t localIndex(int64_t token) const {
     if (token < prompt) return layout::localIndex(token, ranks, interleave);
     return localLength(prompt, owner(token)) + layout::localIndex(token - prompt, ranks, interleave);
   }
 
-  int64_t globalIndex(int64_t local, int64_t rank) const {
+  DCPSCOPE_HD constexpr int64_t globalIndex(int64_t local, int64_t rank) const {
     const int64_t ofPrompt = layout::localLength(prompt, rank, ranks, interleave);
     return local < ofPrompt ? layout::globalIndex(local, rank, ranks, interleave)
                             : prompt + layout::globalIndex(local - ofPrompt, rank, ranks, interleave);
   }
 
   /** Columns of the block table that `length` tokens need: those of rank 0, which holds the most. */
-  int64_t columns(int64_t length, int64_t pageSize) const {
+  DCPSCOPE_HD constexpr int64_t columns(int64_t length, int64_t pageSize) const {
     return (localLength(length, 0) + pageSize - 1) / pageSize;
   }
 
   /** The first column that is not full on every rank. */
-  int64_t openColumn(int64_t length, int64_t pageSize) const {
+  DCPSCOPE_HD constexpr int64_t openColumn(int64_t length, int64_t pageSize) const {
     return localLength(length, ranks - 1) / pageSize;
   }
 };

@@ -47,7 +47,9 @@ void gpusComputeWhatProfilesAskFor() {
   EXPECT(refusal(drafting) == "draft: runs on the CPU only");
   Config anew = gpuConfig();
   anew.restarts = true;
-  EXPECT(refusal(anew) == "restarts: are dealt out on the CPU only");
+  EXPECT(refusal(anew).empty());
+  anew.topk = 4;
+  EXPECT(refusal(anew) == "restarts: go with dense attention");
 }
 
 }  // namespace

@@ -58,6 +58,7 @@ describe.skipIf(noNccl !== undefined)('ranks with a GPU each that exchange by NC
     { comm: 'a2a', kvDtype: 'fp8_ds_mla', topk: 64, observer: true },
     { comm: 'ag_rs', kvHeads: 2, headDim: 128, qLen: 3 },
     { comm: 'a2a', lseLayout: '[B,H,q]', paddedHeads: 32, qLen: 2 },
+    { comm: 'a2a', restarts: true, interleave: 2, pageSize: 32 },
   ]
   for (const over of variants)
     for (const graph of [false, true]) {

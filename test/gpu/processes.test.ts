@@ -32,6 +32,7 @@ describe.skipIf(skipped)(SUITE, () => {
     { kvLoraRank: 128, ropeDim: 32, pageSize: 8, warmup: 0 },
     { kvHeads: 4, headDim: 128, qLen: 2, graph: true },
     { lseLayout: '[H,T]', paddedHeads: 64, qLen: 2 },
+    { restarts: true, interleave: 2, pageSize: 16, qLen: 2, graph: true },
   ]
   for (const over of cases) {
     const config = onGpus(over)

@@ -139,6 +139,22 @@ void metadataAreThoseOfTheCpu() {
   expectSameMetadata(overlap);
 }
 
+/** Generated tokens begin again at rank 0, with metadata that a kernel makes and such as are handed over. */
+void tokensAreDealtOutAnewAsOnTheCpu() {
+  using enum FaultKind;
+  for (const int qLen : {1, 3})
+    for (const std::vector<Fault>& faults :
+         {std::vector<Fault>{}, {fault(slotMapIgnoresDcp)}, {fault(coverageGap, kGapOfTokens, 1)}}) {
+      Config config = base();
+      config.restarts = true;
+      config.qLen = config.acceptedPerStep = qLen;
+      config.steps = 15;
+      config.captureSteps = {0, 1, 2, 6, 14};
+      config.faults = faults;
+      expectSameMetadata(config);
+    }
+}
+
 /** The batch of a graph with three requests that only pad it, with faults and without. */
 Config padded(int length) {
   Config config = base();
@@ -208,6 +224,7 @@ void graphsAreThoseOfTheFaultsThatAct() {
 
 void faultsActOnGpus() {
   apart(metadataAreThoseOfTheCpu);
+  apart(tokensAreDealtOutAnewAsOnTheCpu);
   apart(paddingIsThatOfTheCpu);
   apart(paddingIsSpoilt);
   apart(graphsAreThoseOfTheFaultsThatAct);

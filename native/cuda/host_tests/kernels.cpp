@@ -10,7 +10,7 @@
 #include "cuda/ops/faults.h"
 #include "cuda/ops/inputs.h"
 #include "cuda/ops/kernel_lse.h"
-#include "cuda/ops/metadata.h"
+#include "cuda/ops/metadata_token.h"
 #include "cuda/ops/neutralize.h"
 #include "cuda/ops/rest_of_layer.h"
 #include "cuda/ops/sparse.h"
@@ -125,7 +125,12 @@ class CountingAttention final : public Attention {
 
 using host_tests::kernel;
 
-void makeMetadata(const MetadataTask&, cudaStream_t stream, Stamps stamps) { kernel(stream, stamps); }
+void makeMetadata(const MetadataTask& task, cudaStream_t stream, Stamps stamps) {
+  kernel(stream, stamps, [task] {
+    for (int token = 0; token < task.requests * task.qLen; ++token) writeMetadata(task, token);
+    return true;
+  });
+}
 void localize(const LocalizeTask&, cudaStream_t stream, Stamps stamps) { kernel(stream, stamps); }
 void localizeBy(const ChoiceRule&, const int32_t*, const LocalizeTask&, cudaStream_t stream, Stamps stamps) {
   kernel(stream, stamps);

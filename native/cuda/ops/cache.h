@@ -31,7 +31,8 @@ struct CacheFormat {
   int kvHeads = 0;
 };
 
-/** Context tokens first .. last - 1 (global positions) of one request in one layer. */
+/** Context tokens first .. last - 1 (global positions) of one request in one layer; they are its prompt,
+ * which every deal deals out alike. */
 struct FillTask {
   Ownership own;
   CacheFormat format;

@@ -22,6 +22,8 @@ struct MetadataTask {
   /** Page ids of request r begin at pageTable[tableBegin[r]]. */
   const int32_t* pageTable;
   const int64_t* tableBegin;
+  /** Tokens of each prompt [requests], behind which tokens are dealt out anew; null where they are not. */
+  const int64_t* prompts;
   /** Out: local keys of each request [requests]. */
   int32_t* lengths;
   /** Out: local keys that each query token sees [T]. */

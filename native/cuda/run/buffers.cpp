@@ -39,6 +39,7 @@ Buffers::Buffers(const RunState& state, const Sizes& sizes, int64_t workspace)
                  "workspace"),
       frame_(z_.frame.bytes, "page_tables"),
       tableBegin_(z_.tableBegin, "page_tables"),
+      prompts_(z_.prompts, "page_tables"),
       trace_(z_.trace.bytes, "trace"),
       captures_(static_cast<int64_t>(z_.capturedLayers) * ranks_ * z_.capture.bytes, "capture"),
       frameOnHost_(z_.frame.bytes, "pinned"),
@@ -46,6 +47,7 @@ Buffers::Buffers(const RunState& state, const Sizes& sizes, int64_t workspace)
       announced_(sizeof(uint32_t), "pinned") {
   uploadSources(state);
   uploadTableBegin(state.shape);
+  if (state.config.restarts) uploadPrompts(state.config);
 }
 
 void Buffers::uploadSources(const RunState& state) {
@@ -65,6 +67,14 @@ void Buffers::uploadTableBegin(const Shape& shape) {
   begin.resize(static_cast<size_t>(z_.requests) + 1, shape.cells());
   cudaCheck(cudaMemcpy(tableBegin_.at(), begin.data(), begin.size() * 8, cudaMemcpyHostToDevice),
             "sending the page table");
+}
+
+/** Requests that only pad the batch have none. */
+void Buffers::uploadPrompts(const Config& c) {
+  std::vector<int64_t> prompts = c.contextLens;
+  prompts.resize(static_cast<size_t>(z_.requests), 0);
+  cudaCheck(cudaMemcpy(prompts_.at(), prompts.data(), prompts.size() * 8, cudaMemcpyHostToDevice),
+            "sending the lengths of the prompts");
 }
 
 void Buffers::clearStamps(size_t works, cudaStream_t stream) const {

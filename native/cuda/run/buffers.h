@@ -61,6 +61,8 @@ class Buffers {
   const int64_t* after() const { return frame_.at<int64_t>(z_.frame.after); }
   const int32_t* pages() const { return frame_.at<int32_t>(z_.frame.pages); }
   const int64_t* tableBegin() const { return tableBegin_.at<int64_t>(); }
+  /** Null where tokens behind the prompts are dealt out as these are. */
+  const int64_t* prompts() const { return prompts_.at<int64_t>(); }
   /** The host's side of a frame, and its way to the device. */
   const PinnedMemory& frameOnHost() const { return frameOnHost_; }
   void uploadFrame(cudaStream_t stream) const;
@@ -102,6 +104,7 @@ class Buffers {
   int64_t index(int rank, int layer) const { return local(rank) * layers_ + layer; }
   void uploadSources(const RunState& state);
   void uploadTableBegin(const Shape& shape);
+  void uploadPrompts(const Config& config);
 
   const Sizes& z_;
   const int first_;
@@ -132,6 +135,7 @@ class Buffers {
   DeviceMemory nanCounts_;
   DeviceMemory frame_;
   DeviceMemory tableBegin_;
+  DeviceMemory prompts_;
   DeviceMemory trace_;
   DeviceMemory captures_;
   PinnedMemory frameOnHost_;

@@ -1,6 +1,6 @@
 #include "cuda/run/costs.h"
 
-#include "core/layout.h"
+#include "core/deal.h"
 
 namespace dcpscope::cuda {
 namespace {
@@ -16,7 +16,7 @@ int64_t ownedTokens(const RunState& state, int rank) {
   int64_t owned = 0;
   for (int r = 0; r < batchRequests(c); ++r)
     for (int64_t t = state.frame.before[r]; t < state.frame.after[r]; ++t)
-      owned += layout::owner(t, c.ranks, c.interleave) == rank ? 1 : 0;
+      owned += dealOf(c, r).owner(t) == rank ? 1 : 0;
   return owned;
 }
 

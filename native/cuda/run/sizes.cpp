@@ -96,6 +96,7 @@ Sizes::Sizes(const Config& c, const Shape& s)
   frame.bytes = packer.bytes;
   slotMapping = aligned(T * 8);
   tableBegin = aligned((requests + 1) * int64_t{8});
+  prompts = c.restarts ? aligned(requests * int64_t{8}) : 0;
   packer = {};
   handed = {};
   if (handsMetadata(c)) {
@@ -167,7 +168,7 @@ std::vector<MemoryComponent> components(const Config& c, const Sizes& z, int64_t
       device("queries", z.gathered + z.slices),
       device("partials", partials + ranks * (z.kernelLse + z.wire + z.received) + z.lses),
       device("merged", layers * ranks * z.merged),
-      device("page_tables", z.frame.bytes + z.tableBegin + ranks * (z.slotMapping + z.slots) +
+      device("page_tables", z.frame.bytes + z.tableBegin + z.prompts + ranks * (z.slotMapping + z.slots) +
                                 (z.handed.bytes > 0 ? ranks * z.handed.bytes + z.tableBegin : 0)),
       device("workspace", ranks * workspace + z.ruledBounds +
                               layers * ranks * z.tokens * static_cast<int64_t>(sizeof(NanCount))),

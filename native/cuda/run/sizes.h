@@ -86,6 +86,8 @@ struct Sizes {
     int64_t bytes;
   } handed;
   int64_t tableBegin;
+  /** Tokens of the prompts, where tokens behind them are dealt out anew. */
+  int64_t prompts;
   /** Of faults: bounds by which rows are neutralised [T], and a pool as it is misread. */
   int64_t ruledBounds;
   int64_t misread;

@@ -91,10 +91,10 @@ void Stages::enqueue(const std::vector<Work>& order, size_t at, StepMode mode, c
 }
 
 void Stages::metadata(int rank, const Stamps& stamps, cudaStream_t stream) const {
-  makeMetadata(
-      {ownership(rank), z_.requests, c_.qLen, buffers_.before(), buffers_.after(), buffers_.pages(),
-       buffers_.tableBegin(), buffers_.lengths(rank), buffers_.bounds(rank, -1), buffers_.slotMapping(rank)},
-      stream, stamps);
+  makeMetadata({ownership(rank), z_.requests, c_.qLen, buffers_.before(), buffers_.after(), buffers_.pages(),
+                buffers_.tableBegin(), buffers_.prompts(), buffers_.lengths(rank), buffers_.bounds(rank, -1),
+                buffers_.slotMapping(rank)},
+               stream, stamps);
   if (handed_ != nullptr) handed_->take(rank, buffers_, stream);
   attention_.plan(buffers_.workspace(rank), keysOf(rank), stream);
 }

@@ -88,11 +88,16 @@ void copiesQueries(Random& random) {
 /** Metadata of one group on the device. */
 struct DeviceGroup {
   explicit DeviceGroup(const RandomGroup& group)
-      : before(group.before), after(group.after), pageTable(group.pageTable), tableBegin(group.tableBegin) {}
+      : before(group.before),
+        after(group.after),
+        pageTable(group.pageTable),
+        tableBegin(group.tableBegin),
+        prompts(group.prompts) {}
   DeviceArray<int64_t> before;
   DeviceArray<int64_t> after;
   DeviceArray<int32_t> pageTable;
   DeviceArray<int64_t> tableBegin;
+  DeviceArray<int64_t> prompts;
 };
 
 struct Metadata {
@@ -107,6 +112,7 @@ struct Metadata {
             device.after.get(),
             device.pageTable.get(),
             device.tableBegin.get(),
+            group.prompts.empty() ? nullptr : device.prompts.get(),
             lengths.get(),
             bounds.get(),
             slots.get()};
@@ -130,18 +136,17 @@ void expectMetadata(const RandomGroup& group, const Metadata& made) {
   for (int t = 0; t < group.tokens(); ++t) {
     const auto r = static_cast<size_t>(t / group.qLen);
     const int q = t % group.qLen;
+    const Deal deal = group.deal(r);
     const int64_t after = group.after[r];
-    expect(lengths[r] == layout::localLength(after, own.rank, own.ranks, own.interleave),
-           format("length of request %zu", r));
+    expect(lengths[r] == deal.localLength(after, own.rank), format("length of request %zu", r));
     const int64_t seen = layout::visibleGlobal(after, group.qLen, q);
-    expect(bounds[static_cast<size_t>(t)] == layout::localLength(seen, own.rank, own.ranks, own.interleave),
+    expect(bounds[static_cast<size_t>(t)] == deal.localLength(seen, own.rank),
            format("bound of token %d", t));
     const int64_t position = group.before[r] + q;
     int64_t slot = -1;
-    if (position < after && layout::owner(position, own.ranks, own.interleave) == own.rank) {
-      const int64_t local = layout::localIndex(position, own.ranks, own.interleave);
-      slot = layout::slot(group.pages(static_cast<int>(r))[layout::column(position, own.ranks, own.pageSize)],
-                          local, own.pageSize);
+    if (position < after && deal.owner(position) == own.rank) {
+      const int64_t local = deal.localIndex(position);
+      slot = layout::slot(group.pages(static_cast<int>(r))[local / own.pageSize], local, own.pageSize);
     }
     expect(slots[static_cast<size_t>(t)] == slot,
            format("slot of token %d is %lld instead of %lld", t,
@@ -152,8 +157,8 @@ void expectMetadata(const RandomGroup& group, const Metadata& made) {
   made.slots.checkGuards("slots");
 }
 
-void metadataFollowsTheLayout(Random& random) {
-  const RandomGroup group = randomGroup(random);
+void metadataFollowsTheDeal(Random& random) {
+  const RandomGroup group = randomGroup(random, true);
   const DeviceGroup device(group);
   Metadata made(group);
   made.poison();
@@ -165,7 +170,7 @@ void metadataFollowsTheLayout(Random& random) {
 
 /** One graph, replayed for lengths that change in its buffers. */
 void metadataIsFreshInReplays(Random& random) {
-  RandomGroup group = randomGroup(random);
+  RandomGroup group = randomGroup(random, true);
   DeviceGroup device(group);
   Metadata made(group);
   cudaStream_t stream;
@@ -259,7 +264,7 @@ void opsInputTests(Runner& runner) {
   const int times = runner.reduced() ? 2 : 20;
   randomTest(runner, "ops/inputs/bits-of-the-cpu", times, generatesTheBitsOfTheCpu);
   randomTest(runner, "ops/inputs/gather-queries", times, copiesQueries);
-  randomTest(runner, "ops/metadata/layout", times * 3, metadataFollowsTheLayout);
+  randomTest(runner, "ops/metadata/deal", times * 3, metadataFollowsTheDeal);
   randomTest(runner, "ops/metadata/replay", times, metadataIsFreshInReplays);
   randomTest(runner, "ops/sparse/choose-localize", times, choosesAndLocalizes);
 }
