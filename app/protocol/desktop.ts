@@ -17,6 +17,10 @@ export const commandResultSchema = z.discriminatedUnion('ok', [
   z.strictObject({
     ok: z.literal(true),
     run: z.string().optional(),
+    /** Ids of further runs that were opened with it. */
+    others: z.array(z.string()).optional(),
+    /** Why some of what was named was not opened, a sentence each. */
+    refused: z.array(z.string()).optional(),
     /** Id of a dump that was opened. */
     dump: z.string().optional(),
     diagnosis: diagnosisSchema.optional(),
@@ -81,9 +85,9 @@ export const desktopCommands = {
   resumeRun: { params: z.strictObject({}) },
   stopRun: { params: z.strictObject({}) },
   restart: { params: z.strictObject({ process: z.enum(['engine', 'store']) }) },
-  /** Asks for a bundle folder; `ok` without `run` when cancelled. */
+  /** Asks for folders of bundles; `ok` without `run` when cancelled. */
   openBundle: { params: z.strictObject({}) },
-  /** Asks for files or a folder of a tensor dump; `ok` without `dump` when cancelled, with `run` for a bundle. */
+  /** Asks for files or folders of a tensor dump; `ok` without `dump` when cancelled, with `run` for bundles. */
   openDump: { params: z.strictObject({ pick: z.enum(['files', 'folder']) }) },
   /** Takes a dump out of the list; its files stay. */
   forgetDump: { params: z.strictObject({ dump: z.string() }) },

@@ -230,7 +230,7 @@ export const MAX_PAGE_USERS = 64
 const cellPlace = { request: int, column: int }
 
 export const storeMethods = {
-  /** Runs in the folder of runs, newest first. */
+  /** Runs in the folder of runs, and those that were opened from elsewhere while they exist, newest first. */
   listRuns: { params: z.strictObject({}), result: z.array(runRef) },
   runInfo: { params: z.strictObject({ run: runId }), result: runInfo },
   /**
@@ -794,8 +794,12 @@ export type StoreReply = z.output<typeof storeReplySchema>
 
 /** Commands from main or the command line to the store, which alone know paths. */
 export const storeCommandSchema = z.discriminatedUnion('type', [
-  /** Folder whose `*.dcp` are listed. */
-  z.strictObject({ type: z.literal('runsFolder'), folder: z.string() }),
+  /** Folder whose `*.dcp` are listed, and bundles elsewhere that are listed too, as are those that are opened. */
+  z.strictObject({
+    type: z.literal('runsFolder'),
+    folder: z.string(),
+    elsewhere: z.array(z.string()).optional(),
+  }),
   /** Makes a bundle known under an id; answered by `opened` or `refused`. */
   z.strictObject({ type: z.literal('open'), seq: int, folder: z.string() }),
   /** Makes a dump of these files and folders known under an id; nothing is read yet. */

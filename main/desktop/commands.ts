@@ -6,6 +6,7 @@ import { unsupportedInWindow } from '../../app/run/support.ts'
 import { makeFolder } from '../process/make-folder.ts'
 import { runIdOf } from '../process/run-id.ts'
 import { bundlePath, newRunName, runLabel } from '../process/runs-folder.ts'
+import type { Bundles } from './bundles.ts'
 import { isBundle } from './paths.ts'
 import type { Theme } from './settings.ts'
 import { refusal, type Supervisor } from './supervisor.ts'
@@ -26,8 +27,8 @@ export interface CommandServices {
     | 'cancelDiagnosis'
   >
   readonly runsFolder: string
-  /** Asks the person for a bundle folder; undefined when cancelled. */
-  readonly chooseBundle: () => Promise<string | undefined>
+  /** Asks the person for folders of bundles; none when cancelled. */
+  readonly chooseBundles: () => Promise<readonly string[]>
   /** Asks the person for files or folders of a dump; none when cancelled. */
   readonly chooseDump: (pick: 'files' | 'folder') => Promise<readonly string[]>
   readonly bundles: Bundles
@@ -35,12 +36,6 @@ export interface CommandServices {
   /** Asks the person where to, and writes the text there; the file's name, undefined when cancelled. */
   readonly saveText: (name: string, text: string) => Promise<string | undefined>
   readonly setTheme: (theme: Theme) => void
-}
-
-/** Folders by the opaque ids that windows know. */
-export interface Bundles {
-  remember(folder: string): void
-  find(run: string): Promise<string | undefined>
 }
 
 /** One a command; takes the payload as it came and parses it. */
@@ -93,10 +88,9 @@ export const desktopHandlers = (services: CommandServices): DesktopHandlers => {
     resumeRun: parsing('resumeRun', resume.params, () => supervisor.control('resume')),
     stopRun: parsing('stopRun', stop.params, () => supervisor.control('stop')),
     restart: parsing('restart', restart.params, (params) => supervisor.restart(params.process)),
-    openBundle: parsing('openBundle', open.params, async () => {
-      const folder = await services.chooseBundle()
-      return folder === undefined ? { ok: true } : openBundle(services, folder)
-    }),
+    openBundle: parsing('openBundle', open.params, async () =>
+      openBundles(services, await services.chooseBundles()),
+    ),
     openDump: parsing('openDump', openDump.params, async ({ pick }) =>
       openPaths(services, await services.chooseDump(pick)),
     ),
@@ -133,26 +127,46 @@ export const desktopHandlers = (services: CommandServices): DesktopHandlers => {
   }
 }
 
+type Openers = Pick<CommandServices, 'supervisor' | 'bundles'>
+
 /** Makes a bundle anywhere on disk known to the store. */
-export const openBundle = async (
-  { supervisor, bundles }: Pick<CommandServices, 'supervisor' | 'bundles'>,
-  folder: string,
-): Promise<CommandResult> => {
+const openBundle = async ({ supervisor, bundles }: Openers, folder: string): Promise<CommandResult> => {
   const result = await supervisor.open(folder)
   if (result.ok) bundles.remember(folder)
   return result
 }
 
-/** Opens what a person named: one bundle of a run as a run, anything else as a dump. */
-export const openPaths = (
-  services: Pick<CommandServices, 'supervisor' | 'bundles'>,
-  paths: readonly string[],
-): CommandResult | Promise<CommandResult> => {
-  const [first] = paths
-  if (first === undefined) return { ok: true }
-  return paths.length === 1 && isBundle(first)
-    ? openBundle(services, first)
-    : services.supervisor.openDump(paths)
+/** Makes bundles known to the store; one that cannot be opened keeps no other from it. */
+export const openBundles = async (services: Openers, folders: readonly string[]): Promise<CommandResult> => {
+  const results = await Promise.all(folders.map((folder) => openBundle(services, folder)))
+  return joined(results)
+}
+
+/** Opens what a person named: each bundle of a run as a run, all else together as one dump. */
+export const openPaths = async (services: Openers, paths: readonly string[]): Promise<CommandResult> => {
+  const [bundles, files] = [paths.filter(isBundle), paths.filter((path) => !isBundle(path))]
+  if (files.length === 0) return openBundles(services, bundles)
+  const dump = services.supervisor.openDump(files)
+  return bundles.length === 0 ? dump : joined([dump, await openBundles(services, bundles)])
+}
+
+/** One answer for several: what was opened, the first of it to be shown, and why the rest was not. */
+const joined = (results: readonly CommandResult[]): CommandResult => {
+  const [only] = results
+  if (only !== undefined && results.length === 1) return only
+  const opened = results.flatMap((result) => (result.ok ? [result] : []))
+  const refused = results.flatMap((result) => (result.ok ? (result.refused ?? []) : [result.message]))
+  if (opened.length === 0 && refused.length > 0) return refusal(refused.join(' '))
+  const runs = opened.flatMap(({ run, others = [] }) => [...(run === undefined ? [] : [run]), ...others])
+  const [run, ...others] = runs
+  const dump = opened.find((result) => result.dump !== undefined)?.dump
+  return {
+    ok: true,
+    ...(run === undefined ? {} : { run }),
+    ...(others.length === 0 ? {} : { others }),
+    ...(dump === undefined ? {} : { dump }),
+    ...(refused.length === 0 ? {} : { refused }),
+  }
 }
 
 type Runnable = { readonly ok: true; readonly config: RunConfig } | Extract<CommandResult, { ok: false }>

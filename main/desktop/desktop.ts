@@ -6,11 +6,11 @@ import type { DesktopState } from '../../app/protocol/desktop.ts'
 import { runsFolder } from '../process/runs-folder.ts'
 import { VERSION } from '../process/version.ts'
 import { APP_ORIGIN } from './assets.ts'
-import { bundlesIn } from './bundles.ts'
-import { type CommandServices, desktopHandlers, openPaths } from './commands.ts'
+import { type Bundles, bundlesIn } from './bundles.ts'
+import { type CommandServices, desktopHandlers, openBundles, openPaths } from './commands.ts'
 import { openedDumps } from './dumps.ts'
 import { electronForge } from './electron-forge.ts'
-import { chooseBundle, chooseDump, saveText, showFolder } from './folders.ts'
+import { chooseBundles, chooseDump, saveText, showFolder } from './folders.ts'
 import { openGateway } from './gateway.ts'
 import { linkArguments } from './links.ts'
 import { markInterrupted } from './mark-interrupted.ts'
@@ -42,10 +42,16 @@ const runtime = (): DesktopState['runtime'] => ({
   device: cpus()[0]?.model.trim() ?? '',
 })
 
-const supervisorOf = (window: BrowserWindow, runs: string, options: DesktopOptions): DesktopSupervisor =>
+const supervisorOf = (
+  window: BrowserWindow,
+  runs: string,
+  bundles: Bundles,
+  options: DesktopOptions,
+): DesktopSupervisor =>
   createSupervisor({
     forge: electronForge(options.folder),
     runsFolder: runs,
+    bundles,
     dumps: openedDumps(join(app.getPath('userData'), 'dumps.json'), options.complain),
     runtime: runtime(),
     onState: (state) => {
@@ -58,13 +64,14 @@ const supervisorOf = (window: BrowserWindow, runs: string, options: DesktopOptio
 const servicesOf = (
   window: BrowserWindow,
   runs: string,
+  bundles: Bundles,
   supervisor: DesktopSupervisor,
   settings: SettingsFile,
 ): CommandServices => ({
   supervisor,
   runsFolder: runs,
-  bundles: bundlesIn(runs),
-  chooseBundle: () => chooseBundle(window, runs),
+  bundles,
+  chooseBundles: () => chooseBundles(window, runs),
   chooseDump: (pick) => chooseDump(window, pick),
   saveText: (name, text) => saveText(window, name, text),
   showInFolder: (path) => shell.showItemInFolder(path),
@@ -104,15 +111,19 @@ export const startDesktop = (
 ): void => {
   const { complain } = options
   const runs = runsFolder()
-  const supervisor = supervisorOf(window, runs, options)
+  const bundles = bundlesIn(runs, join(app.getPath('userData'), 'bundles.json'), complain)
+  const supervisor = supervisorOf(window, runs, bundles, options)
   // At once with the page: both need a good part of a second, on different cores.
   supervisor.start()
-  const services = servicesOf(window, runs, supervisor, settings)
+  const services = servicesOf(window, runs, bundles, supervisor, settings)
   const complainOf = (error: unknown): void =>
     complain(error instanceof Error ? error.message : String(error))
   const open = async (paths: readonly string[]): Promise<void> => {
-    if (paths.length > 0)
-      await Promise.resolve(openPaths(services, paths)).then(supervisor.announce).catch(complainOf)
+    if (paths.length > 0) await openPaths(services, paths).then(supervisor.announce).catch(complainOf)
+  }
+  /** What was chosen as bundles: a folder that is none is refused, not taken for a dump. */
+  const openChosen = async (folders: readonly string[]): Promise<void> => {
+    if (folders.length > 0) await openBundles(services, folders).then(supervisor.announce)
   }
   /** What is opened comes first: a link may be to it. */
   const openArguments = async (argv: readonly string[], cwd: string): Promise<void> => {
@@ -123,10 +134,7 @@ export const startDesktop = (
   watchPage(window, load)
   setMenu({
     openBundle: () => {
-      services
-        .chooseBundle()
-        .then((folder) => open(folder === undefined ? [] : [folder]))
-        .catch(complainOf)
+      services.chooseBundles().then(openChosen).catch(complainOf)
     },
     openDump: (pick) => {
       services.chooseDump(pick).then(open).catch(complainOf)

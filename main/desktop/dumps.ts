@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { z } from 'zod'
-import { makeFolder } from '../process/make-folder.ts'
+import { readList, writeList } from './kept-list.ts'
 
 /** A dump: files and folders that were opened together, under an opaque id. */
 export interface OpenedDump {
@@ -22,18 +21,15 @@ const MOST = 12
 
 const kept = z.array(z.array(z.string().min(1)).min(1))
 
-/** A file that is missing or damaged counts as an empty list: nothing of worth is in it. */
 export const openedDumps = (path: string, complain: (sentence: string) => void): OpenedDumps => {
-  let dumps = read(path)
+  let dumps = readList(path, kept).map(dumpOf)
   const keep = (next: readonly OpenedDump[]): void => {
     dumps = next.slice(0, MOST)
-    try {
-      makeFolder(dirname(path))
-      writeFileSync(`${path}.new`, JSON.stringify(dumps.map(({ paths }) => paths)))
-      renameSync(`${path}.new`, path)
-    } catch (error) {
-      complain(`the list of dumps is not kept: ${error instanceof Error ? error.message : String(error)}`)
-    }
+    writeList(
+      path,
+      dumps.map(({ paths }) => paths),
+      complain,
+    )
   }
   return {
     list: () => dumps,
@@ -43,14 +39,6 @@ export const openedDumps = (path: string, complain: (sentence: string) => void):
       return dump
     },
     forget: (id) => keep(dumps.filter((dump) => dump.id !== id)),
-  }
-}
-
-const read = (path: string): readonly OpenedDump[] => {
-  try {
-    return kept.parse(JSON.parse(readFileSync(path, 'utf8'))).map(dumpOf)
-  } catch {
-    return []
   }
 }
 

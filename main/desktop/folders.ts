@@ -3,15 +3,15 @@ import { basename, extname, join } from 'node:path'
 import { app, type BrowserWindow, dialog, shell } from 'electron'
 import { makeFolder } from '../process/make-folder.ts'
 
-/** Asks for a bundle; undefined when the person cancels. */
-export const chooseBundle = async (window: BrowserWindow, folder: string): Promise<string | undefined> => {
+/** Asks for bundles; none when the person cancels. */
+export const chooseBundles = async (window: BrowserWindow, folder: string): Promise<readonly string[]> => {
   const { filePaths } = await dialog.showOpenDialog(window, {
-    title: 'Open a run bundle',
+    title: 'Open run bundles',
     defaultPath: folder,
     buttonLabel: 'Open bundle',
-    properties: ['openDirectory'],
+    properties: ['openDirectory', 'multiSelections'],
   })
-  return filePaths[0]
+  return filePaths
 }
 
 /** Asks for files or a folder of a tensor dump; none when the person cancels. */

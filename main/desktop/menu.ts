@@ -13,7 +13,7 @@ export const setMenu = ({ openBundle, openDump, showRunsFolder, developing }: Me
   const file: MenuItemConstructorOptions = {
     label: '&File',
     submenu: [
-      { label: '&Open bundle…', accelerator: 'CmdOrCtrl+O', click: openBundle },
+      { label: '&Open bundles…', accelerator: 'CmdOrCtrl+O', click: openBundle },
       {
         label: 'Open dump &files…',
         accelerator: 'CmdOrCtrl+Shift+O',

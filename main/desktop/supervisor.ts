@@ -2,6 +2,7 @@ import type { CommandResult, DesktopState } from '../../app/protocol/desktop.ts'
 import { type EngineCommand, type EngineEvent, engineEventSchema } from '../../app/protocol/engine.ts'
 import { type StoreCommand, type StoreEvent, storeEventSchema } from '../../app/protocol/store.ts'
 import type { RunConfig } from '../../app/run/config.ts'
+import type { Bundles } from './bundles.ts'
 import type { Forge, ProcessName } from './child.ts'
 import { createDiagnoser } from './diagnoser.ts'
 import type { OpenedDumps } from './dumps.ts'
@@ -12,6 +13,7 @@ export interface SupervisorOptions<P> {
   readonly forge: Forge<P>
   /** Folder whose bundles the store lists. */
   readonly runsFolder: string
+  readonly bundles: Pick<Bundles, 'elsewhere'>
   readonly dumps: OpenedDumps
   readonly runtime: DesktopState['runtime']
   readonly onState: (state: DesktopState) => void
@@ -160,7 +162,11 @@ export const createSupervisor = <P>(options: SupervisorOptions<P>): Supervisor<P
 
   const startStore = (): void => {
     store.start()
-    store.post({ type: 'runsFolder', folder: options.runsFolder })
+    store.post({
+      type: 'runsFolder',
+      folder: options.runsFolder,
+      elsewhere: [...options.bundles.elsewhere()],
+    })
     for (const { id, paths } of options.dumps.list()) store.post({ type: 'dump', id, paths: [...paths] })
   }
 

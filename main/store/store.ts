@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import type { DuckDBInstance } from '@duckdb/node-api'
 import {
@@ -62,6 +62,8 @@ export class Store {
   /** Folders of the runs that this store began. */
   readonly #begun = new Set<string>()
   #runsFolder: string | undefined
+  /** Folders of bundles that were opened, and that main knows from earlier. */
+  readonly #elsewhere = new Set<string>()
   readonly #dirty = new Set<BundleWriter>()
   #progressTimer: NodeJS.Timeout | undefined
 
@@ -102,6 +104,7 @@ export class Store {
     switch (data.type) {
       case 'runsFolder':
         this.#runsFolder = resolve(data.folder)
+        for (const folder of data.elsewhere ?? []) this.#elsewhere.add(resolve(folder))
         return undefined
       case 'open':
         try {
@@ -158,6 +161,7 @@ export class Store {
     // Also says what is wrong with the manifest, if anything.
     bundle.manifest
     bundle.checkParts()
+    this.#elsewhere.add(folder)
     return id
   }
 
@@ -247,7 +251,8 @@ export class Store {
   #listRuns(): RunRef[] {
     const folder = this.#runsFolder
     if (folder === undefined) return []
-    return bundlesIn(folder)
+    const elsewhere = [...this.#elsewhere].filter((path) => existsSync(path))
+    return [...new Set([...bundlesIn(folder), ...elsewhere])]
       .map((path) => this.#runRef(path))
       .sort((a, b) => b.createdAt.localeCompare(a.createdAt))
   }

@@ -36,7 +36,7 @@ export const DropTarget = () => {
   return over ? (
     <div className="drop-target" data-testid="drop-target">
       <p>
-        <FolderIcon /> Drop a run bundle, or files and folders of a tensor dump
+        <FolderIcon /> Drop run bundles, or files and folders of a tensor dump
       </p>
     </div>
   ) : null

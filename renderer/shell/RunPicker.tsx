@@ -1,8 +1,10 @@
 import type { RunRef } from '../../app/protocol/store.ts'
+import { useDump } from '../state/dump.ts'
+import { nameOf, type OpenItem, useOpen } from '../state/open.ts'
 import { phaseTone } from '../state/run-state.ts'
 import { useSession } from '../state/session.ts'
 import { useView } from '../state/view.ts'
-import { DownIcon, FolderIcon, PlusIcon } from './icons.tsx'
+import { CloseIcon, DownIcon, FolderIcon, PlusIcon } from './icons.tsx'
 import { Popover } from './Popover.tsx'
 
 /** When a run was made, in the person's own time: `29 Nov 15:04`. */
@@ -33,19 +35,122 @@ export const RunItem = ({ run, onOpen }: { readonly run: RunRef; readonly onOpen
   )
 }
 
-/** Which run is open, and the way to others. */
+/** What is open, each with the way to it and to put it away. */
+const OpenList = ({ close }: { readonly close: () => void }) => {
+  const session = useSession()
+  const items = useOpen((s) => s.items)
+  const shown = useDump((s) => s.dump) ?? session.openId
+  if (items.length === 0) return null
+  return (
+    <section aria-label="Open">
+      <h3 className="run-menu-head">Open</h3>
+      {items.map((item) => {
+        const name = nameOf(item, session)
+        return (
+          <div key={item.id} className="open-item" data-testid="open-item">
+            <button
+              type="button"
+              className="run-item open-item-name"
+              aria-current={item.id === shown}
+              onClick={() => {
+                close()
+                session.showItem(item)
+              }}
+            >
+              <span className="run-item-name">{name}</span>
+              <span className="run-item-status">{item.kind}</span>
+            </button>
+            <button
+              type="button"
+              className="button button-quiet button-icon"
+              title={`Close ${name}`}
+              aria-label={`Close ${name}`}
+              onClick={() => session.closeItem(item.id)}
+            >
+              <CloseIcon />
+            </button>
+          </div>
+        )
+      })}
+    </section>
+  )
+}
+
+/** What was open before: runs, and dumps. */
+const RecentList = ({ close }: { readonly close: () => void }) => {
+  const { runs, openRunById, desktop, showDump } = useSession()
+  const items = useOpen((s) => s.items)
+  const isOpen = ({ id }: { readonly id: string }): boolean => items.some((item) => item.id === id)
+  const dumps = (desktop?.dumps ?? []).filter((dump) => !isOpen(dump))
+  const others = runs.filter((run) => !isOpen(run))
+  return (
+    <>
+      {runs.length === 0 ? <p className="quiet run-menu-none">No runs yet.</p> : null}
+      {others.length === 0 ? null : (
+        <section aria-label="Runs">
+          <h3 className="run-menu-head">Runs</h3>
+          {others.map((run) => (
+            <RunItem
+              key={run.id}
+              run={run}
+              onOpen={() => {
+                close()
+                void openRunById(run.id)
+              }}
+            />
+          ))}
+        </section>
+      )}
+      {dumps.length === 0 ? null : (
+        <section aria-label="Dumps">
+          <h3 className="run-menu-head">Dumps</h3>
+          {dumps.map(({ id, name }) => (
+            <button
+              key={id}
+              type="button"
+              className="run-item open-item-name"
+              data-testid="dump-item"
+              onClick={() => {
+                close()
+                showDump(id)
+              }}
+            >
+              <span className="run-item-name">{name}</span>
+            </button>
+          ))}
+        </section>
+      )}
+    </>
+  )
+}
+
+/** Which bundle or dump is shown, what else is open, and the way to others. */
 export const RunPicker = () => {
-  const { runs, openRun, openId, openRunById, closeRun, openBundle, refreshRuns } = useSession()
+  const session = useSession()
+  const { openRun, openId, leaveRun, openBundle, refreshRuns } = session
   const show = useView((s) => s.show)
-  const label = openRun?.manifest.name ?? (openId === null ? 'No run open' : 'New run')
+  const items = useOpen((s) => s.items)
+  const dump = useDump((s) => s.dump)
+  const shown: OpenItem | null =
+    openId !== null ? { kind: 'run', id: openId } : dump !== null ? { kind: 'dump', id: dump } : null
+  const label = openRun?.manifest.name ?? (shown === null ? 'No run open' : nameOf(shown, session))
+  const others = items.filter(({ id }) => id !== shown?.id).length
   return (
     <Popover
-      title="Open a run"
+      title="Open a run, or show another that is open"
       className="button run-picker"
       testId="run-picker"
       label={
         <>
           <span className="run-picker-name">{label}</span>
+          {others === 0 ? null : (
+            <span
+              className="run-picker-more num"
+              title={`${others} more ${others === 1 ? 'is' : 'are'} open`}
+            >
+              +{others}
+            </span>
+          )}
           <DownIcon />
         </>
       }
@@ -62,7 +167,7 @@ export const RunPicker = () => {
                 void openBundle()
               }}
             >
-              <FolderIcon /> Open bundle…
+              <FolderIcon /> Open bundles…
             </button>
             <button
               type="button"
@@ -70,7 +175,7 @@ export const RunPicker = () => {
               disabled={openId === null}
               onClick={() => {
                 close()
-                closeRun()
+                leaveRun()
                 show('run')
               }}
             >
@@ -81,17 +186,8 @@ export const RunPicker = () => {
             </button>
           </div>
           <div className="run-menu-list">
-            {runs.length === 0 ? <p className="quiet run-menu-none">No runs yet.</p> : null}
-            {runs.map((run) => (
-              <RunItem
-                key={run.id}
-                run={run}
-                onOpen={() => {
-                  close()
-                  void openRunById(run.id)
-                }}
-              />
-            ))}
+            <OpenList close={close} />
+            <RecentList close={close} />
           </div>
         </div>
       )}

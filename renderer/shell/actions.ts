@@ -1,10 +1,11 @@
 import { copyLink } from '../state/follow-link.ts'
 import { useRunForm } from '../state/form.ts'
+import { useOpen } from '../state/open.ts'
 import { startDefaultRun, togglePause } from '../state/run-actions.ts'
 import { runStateOf } from '../state/run-state.ts'
 import { useSearch } from '../state/search.ts'
 import { NO_SELECTION, useSelection } from '../state/selection.ts'
-import { useSession } from '../state/session.ts'
+import { shownId, useSession } from '../state/session.ts'
 import { whyNotStart } from '../state/start.ts'
 import { useTrail } from '../state/trail.ts'
 import { useView, VIEW_IDS, type ViewId, viewDigit } from '../state/view.ts'
@@ -56,6 +57,9 @@ const hasSelection = (): boolean => {
 }
 
 const hasSteps = (): boolean => (useSession.getState().openRun?.steps ?? 0) > 0
+
+/** Whether there is something else to show than what is shown. */
+const severalOpen = (): boolean => useOpen.getState().items.some(({ id }) => id !== shownId())
 
 export const ACTIONS: readonly Action[] = [
   ...viewActions,
@@ -128,7 +132,7 @@ export const ACTIONS: readonly Action[] = [
   },
   {
     id: 'open.bundle',
-    title: 'Open a bundle',
+    title: 'Open bundles',
     keys: [stroke('KeyO', { ctrl: true })],
     enabled: always,
     run: () => void useSession.getState().openBundle(),
@@ -139,6 +143,27 @@ export const ACTIONS: readonly Action[] = [
     keys: [stroke('KeyO', { ctrl: true, shift: true })],
     enabled: always,
     run: () => void useSession.getState().openDump('files'),
+  },
+  {
+    id: 'open.next',
+    title: 'Show the next of what is open',
+    keys: [stroke('Tab', { ctrl: true })],
+    enabled: severalOpen,
+    run: () => useSession.getState().showNeighbour(1),
+  },
+  {
+    id: 'open.previous',
+    title: 'Show the previous of what is open',
+    keys: [stroke('Tab', { ctrl: true, shift: true })],
+    enabled: severalOpen,
+    run: () => useSession.getState().showNeighbour(-1),
+  },
+  {
+    id: 'open.close',
+    title: 'Close what is shown; a run in progress goes on',
+    keys: [stroke('KeyW', { ctrl: true })],
+    enabled: () => shownId() !== null,
+    run: () => useSession.getState().closeItem(shownId() ?? ''),
   },
   {
     id: 'step.previous',

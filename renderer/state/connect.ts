@@ -50,7 +50,7 @@ const announce = (before: DesktopState | null, now: DesktopState): void => {
 }
 
 const followRuns = (before: DesktopState | null, now: DesktopState): void => {
-  const { openId, openRunById, refreshRuns, showDump } = useSession.getState()
+  const { openId, openRunById, refreshRuns, takeOpened } = useSession.getState()
   // A page that was loaded again in the middle of a run finds it.
   if (before === null && openId === null && now.activeRun !== null) void openRunById(now.activeRun.id)
   if (now.lastRun !== null && now.lastRun.id !== before?.lastRun?.id) {
@@ -60,10 +60,7 @@ const followRuns = (before: DesktopState | null, now: DesktopState): void => {
   const { opened } = now
   if (opened === undefined || opened.seq === before?.opened?.seq) return
   if (!opened.result.ok) tell('error', opened.result.message)
-  else if (opened.result.run !== undefined) {
-    void openRunById(opened.result.run)
-    void refreshRuns()
-  } else if (opened.result.dump !== undefined) showDump(opened.result.dump)
+  else void takeOpened(opened.result)
 }
 
 const followLinks = (before: DesktopState | null, now: DesktopState): void => {

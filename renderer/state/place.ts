@@ -1,5 +1,5 @@
 import { useDump } from './dump.ts'
-import { NO_SELECTION, type Selection, useSelection } from './selection.ts'
+import { SELECTION_KEYS, type Selection, selectionNow, useSelection } from './selection.ts'
 import { useSession } from './session.ts'
 import { useView, type ViewId } from './view.ts'
 import { showZoom, type Zoom, zoomOf } from './zoom.ts'
@@ -11,13 +11,6 @@ export interface Place {
   readonly view: ViewId
   readonly selection: Selection
   readonly zoom: Zoom
-}
-
-export const SELECTION_KEYS = Object.keys(NO_SELECTION) as (keyof Selection)[]
-
-const selectionNow = (): Selection => {
-  const now = useSelection.getState()
-  return { ...NO_SELECTION, ...Object.fromEntries(SELECTION_KEYS.map((key) => [key, now[key]])) }
 }
 
 export const placeNow = (): Place => {
@@ -38,7 +31,7 @@ export const samePlace = (a: Place, b: Place): boolean =>
 export const goTo = (place: Place): void => {
   const session = useSession.getState()
   if (place.run !== session.openId) {
-    if (place.run === null) session.closeRun()
+    if (place.run === null) session.leaveRun()
     else void session.openRunById(place.run, { stay: true })
   }
   if (place.dump !== useDump.getState().dump) useDump.getState().show(place.dump)

@@ -37,9 +37,17 @@ interface SelectionStore extends Selection {
   readonly clear: () => void
 }
 
+export const SELECTION_KEYS = Object.keys(NO_SELECTION) as (keyof Selection)[]
+
 /** The one selection of all views. */
 export const useSelection = create<SelectionStore>((set) => ({
   ...NO_SELECTION,
   select: (parts) => set(parts),
   clear: () => set(NO_SELECTION),
 }))
+
+/** What is selected, without what changes it. */
+export const selectionNow = (): Selection => {
+  const now = useSelection.getState()
+  return { ...NO_SELECTION, ...Object.fromEntries(SELECTION_KEYS.map((key) => [key, now[key]])) }
+}

@@ -4,8 +4,9 @@ import type { Progress, RunInfo, RunRef } from '../../app/protocol/store.ts'
 import { desktop } from '../bridge/bridge.ts'
 import { useDump } from './dump.ts'
 import { tell } from './messages.ts'
+import { neighbour, type OpenItem, selectionLeft, useOpen } from './open.ts'
 import { recaptureConfig } from './recapture.ts'
-import { useSelection } from './selection.ts'
+import { NO_SELECTION, selectionNow, useSelection } from './selection.ts'
 import { request } from './store-client.ts'
 import { useView } from './view.ts'
 
@@ -22,7 +23,16 @@ interface Session {
   readonly error: string | null
   /** `stay`: whoever opens it says which view is shown. */
   readonly openRunById: (id: string, how?: { readonly stay: boolean }) => Promise<void>
-  readonly closeRun: () => void
+  /** Shows no run; it stays open. */
+  readonly leaveRun: () => void
+  /** Shows something that is open, or known. */
+  readonly showItem: (item: OpenItem) => void
+  /** Shows what was opened behind or before what is shown. */
+  readonly showNeighbour: (by: 1 | -1) => void
+  /** Puts it away; what is left open takes its place where it was shown. A run in progress goes on. */
+  readonly closeItem: (id: string) => void
+  /** Takes in what main opened: all of it is open then, the first is shown, and what was refused is told. */
+  readonly takeOpened: (result: CommandResult) => Promise<void>
   readonly refreshRuns: () => Promise<void>
   /** Starts a run and opens it at once. */
   readonly startRun: (config: unknown) => Promise<CommandResult>
@@ -32,7 +42,7 @@ interface Session {
   readonly restart: (process: 'engine' | 'store') => Promise<CommandResult>
   /** Runs the configuration of the open run again and keeps the tensors of this step and layer. */
   readonly rerunWithCapture: (step: number, layer: number) => Promise<CommandResult>
-  /** Asks for a bundle folder and opens it. */
+  /** Asks for folders of bundles and opens them. */
   readonly openBundle: () => Promise<CommandResult>
   /** Asks for files or folders of a dump and opens it. */
   readonly openDump: (pick: 'files' | 'folder') => Promise<CommandResult>
@@ -51,6 +61,9 @@ const sentenceOf = (error: unknown): string => (error instanceof Error ? error.m
 
 const refusal = (message: string): CommandResult => ({ ok: false, message, issues: [] })
 
+/** Id of what is shown: a dump before the run behind it. */
+export const shownId = (): string | null => useDump.getState().dump ?? useSession.getState().openId
+
 /** The desktop as main tells it, the runs, and the one that is open. */
 export const useSession = create<Session>((set, get) => {
   /** Sends a command; a refusal is told on the status line, so that no caller has to. */
@@ -67,13 +80,16 @@ export const useSession = create<Session>((set, get) => {
     if (get().desktop?.store.status !== 'crashed') tell('error', sentenceOf(error))
   }
 
+  /** Changes what is shown: what is selected is of that, is kept when one leaves it and comes back with it. */
+  const moveTo = (id: string | null, change: () => void): void => {
+    const from = shownId()
+    if (from !== null && from !== id) useOpen.getState().leave(from, selectionNow())
+    change()
+    if (from !== id) useSelection.getState().select(id === null ? NO_SELECTION : selectionLeft(id))
+  }
+
   const openNew = async (result: CommandResult): Promise<CommandResult> => {
-    if (result.ok && result.dump !== undefined) get().showDump(result.dump)
-    if (result.ok && result.run !== undefined) {
-      const opening = get().openRunById(result.run)
-      void get().refreshRuns()
-      await opening
-    }
+    await get().takeOpened(result)
     return result
   }
 
@@ -89,11 +105,12 @@ export const useSession = create<Session>((set, get) => {
     progress: null,
     error: null,
     openRunById: async (id, how) => {
-      if (get().openId !== id) {
-        useSelection.getState().clear()
-        useDump.getState().show(null)
-        set({ openId: id, openRun: null, progress: null, error: null })
-      }
+      if (get().openId !== id)
+        moveTo(id, () => {
+          useOpen.getState().add({ kind: 'run', id })
+          useDump.getState().show(null)
+          set({ openId: id, openRun: null, progress: null, error: null })
+        })
       const question = ++asked
       try {
         const info = await request('runInfo', { run: id })
@@ -116,9 +133,40 @@ export const useSession = create<Session>((set, get) => {
         report(error)
       }
     },
-    closeRun: () => {
-      useSelection.getState().clear()
-      set({ openId: null, openRun: null, progress: null })
+    leaveRun: () =>
+      moveTo(useDump.getState().dump, () => set({ openId: null, openRun: null, progress: null })),
+    showItem: ({ kind, id }) => {
+      if (kind === 'dump') get().showDump(id)
+      else if (get().openId === id) moveTo(id, () => useDump.getState().show(null))
+      else void get().openRunById(id)
+    },
+    showNeighbour: (by) => {
+      const next = neighbour(useOpen.getState().items, shownId(), by)
+      if (next !== undefined) get().showItem(next)
+    },
+    closeItem: (id) => {
+      const { items, remove } = useOpen.getState()
+      const others = items.filter((item) => item.id !== id)
+      const next = neighbour(items, id, -1)
+      const shown = shownId() === id
+      if (useDump.getState().dump === id) useDump.getState().show(null)
+      if (get().openId === id) get().leaveRun()
+      remove(id)
+      if (shown && others.length > 0 && next !== undefined) get().showItem(next)
+      if (shown && others.length === 0) useSelection.getState().clear()
+    },
+    takeOpened: async (result) => {
+      if (!result.ok) return
+      const { run, others = [], dump, refused = [] } = result
+      for (const sentence of refused) tell('error', sentence)
+      if (dump !== undefined) get().showDump(dump)
+      if (run === undefined) return
+      const opening = get().openRunById(run)
+      for (const id of others) useOpen.getState().add({ kind: 'run', id })
+      if (others.length > 0)
+        tell('info', `Opened ${others.length + 1} bundles; Ctrl+Tab goes from one to the next.`)
+      void get().refreshRuns()
+      await opening
     },
     refreshRuns: async () => {
       try {
@@ -143,13 +191,15 @@ export const useSession = create<Session>((set, get) => {
     openBundle: async () => openNew(await command(() => desktop().invoke('openBundle', {}))),
     openDump: async (pick) => openNew(await command(() => desktop().invoke('openDump', { pick }))),
     showDump: (dump) => {
-      if (useDump.getState().dump !== dump) useSelection.getState().clear()
-      useDump.getState().show(dump)
+      moveTo(dump, () => {
+        useOpen.getState().add({ kind: 'dump', id: dump })
+        useDump.getState().show(dump)
+      })
       useDump.getState().look('findings')
       useView.getState().show('postmortem')
     },
     forgetDump: (dump) => {
-      if (useDump.getState().dump === dump) useDump.getState().show(null)
+      get().closeItem(dump)
       return command(() => desktop().invoke('forgetDump', { dump }))
     },
     revealRun: (run) => command(() => desktop().invoke('revealRun', { run })),

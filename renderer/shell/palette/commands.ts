@@ -1,4 +1,5 @@
-import { useSession } from '../../state/session.ts'
+import { nameOf, useOpen } from '../../state/open.ts'
+import { shownId, useSession } from '../../state/session.ts'
 import { VIEW_TITLES, type ViewId } from '../../state/view.ts'
 import { ACTIONS } from '../actions.ts'
 import { codeOf, keyText } from '../keys.ts'
@@ -49,24 +50,49 @@ export const viewCommands = (view: ViewId): readonly Command[] =>
   )
 
 const openCommands = (): readonly Command[] => {
-  const { runs, openId, openRunById, desktop, showDump } = useSession.getState()
+  const session = useSession.getState()
+  const { runs, openRunById, desktop, showDump, showItem, closeItem } = session
+  const { items } = useOpen.getState()
+  const isOpen = (id: string): boolean => items.some((item) => item.id === id)
   return [
-    ...runs.map(({ id, name, title }) => ({
-      id: `run.${id}`,
-      kind: id === openId ? 'Open run' : 'Run',
-      title: `Open ${name}: ${title}`,
-      keys: [],
-      enabled: id !== openId,
-      run: () => void openRunById(id),
-    })),
-    ...(desktop?.dumps ?? []).map(({ id, name }) => ({
-      id: `dump.${id}`,
-      kind: 'Dump',
-      title: `Open ${name}`,
-      keys: [],
-      enabled: true,
-      run: () => showDump(id),
-    })),
+    ...items.flatMap((item) => [
+      {
+        id: `switch.${item.id}`,
+        kind: 'Open',
+        title: `Show ${nameOf(item, session)}`,
+        keys: [],
+        enabled: item.id !== shownId(),
+        run: () => showItem(item),
+      },
+      {
+        id: `close.${item.id}`,
+        kind: 'Open',
+        title: `Close ${nameOf(item, session)}`,
+        keys: [],
+        enabled: true,
+        run: () => closeItem(item.id),
+      },
+    ]),
+    ...runs
+      .filter(({ id }) => !isOpen(id))
+      .map(({ id, name, title }) => ({
+        id: `run.${id}`,
+        kind: 'Run',
+        title: `Open ${name}: ${title}`,
+        keys: [],
+        enabled: true,
+        run: () => void openRunById(id),
+      })),
+    ...(desktop?.dumps ?? [])
+      .filter(({ id }) => !isOpen(id))
+      .map(({ id, name }) => ({
+        id: `dump.${id}`,
+        kind: 'Dump',
+        title: `Open ${name}`,
+        keys: [],
+        enabled: true,
+        run: () => showDump(id),
+      })),
   ]
 }
 

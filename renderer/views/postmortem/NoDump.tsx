@@ -34,7 +34,7 @@ export const NoDump = () => {
           </button>
         ) : (
           <button type="button" className="button" onClick={() => void openBundle()}>
-            Open bundle…
+            Open bundles…
           </button>
         )}
       </div>

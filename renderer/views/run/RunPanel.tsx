@@ -222,7 +222,8 @@ const OfSweep = ({ openRun }: { readonly openRun: RunInfo }) => {
 /** The open run: how it stands, what it measured, and what can be done with it. */
 export const RunPanel = () => {
   const session = useSession()
-  const { openRun, error, openId, openRunById, closeRun } = session
+  const { openRun, error, openId, openRunById, closeItem } = session
+  const close = (): void => closeItem(openId ?? '')
   const state = runStateOf(session)
   if (state === null)
     return (
@@ -242,7 +243,7 @@ export const RunPanel = () => {
               >
                 Try again
               </button>
-              <button type="button" className="button" onClick={closeRun}>
+              <button type="button" className="button" onClick={close}>
                 Close it
               </button>
             </div>
@@ -282,7 +283,7 @@ export const RunPanel = () => {
       ) : null}
       {openRun === null && !state.active ? (
         <div className="run-next">
-          <button type="button" className="button" onClick={closeRun}>
+          <button type="button" className="button" onClick={close}>
             Back to the start
           </button>
         </div>

@@ -28,7 +28,7 @@ export const StartScreen = () => {
           <PlayIcon /> Start the default run <kbd className="kbd">Enter</kbd>
         </button>
         <button type="button" className="button run-start-button" onClick={() => void openBundle()}>
-          <FolderIcon /> Open bundle…
+          <FolderIcon /> Open bundles…
         </button>
       </div>
       <p className="quiet run-start-reason">{reason ?? ''}</p>

@@ -69,7 +69,7 @@ describe('bundles by id', () => {
     const runs = join(folder, 'runs')
     const elsewhere = join(folder, 'b.dcp')
     for (const path of [join(runs, 'a.dcp'), elsewhere]) mkdirSync(path, { recursive: true })
-    const bundles = bundlesIn(runs)
+    const bundles = bundlesIn(runs, join(folder, 'bundles.json'), complain)
     expect(await bundles.find(runIdOf(join(runs, 'a.dcp')))).toBe(join(runs, 'a.dcp'))
     expect(await bundles.find(runIdOf(elsewhere))).toBeUndefined()
     bundles.remember(elsewhere)
@@ -79,7 +79,25 @@ describe('bundles by id', () => {
   })
 
   it('are nowhere when there is no runs folder yet', async () => {
-    expect(await bundlesIn(join(folder, 'none')).find('x')).toBeUndefined()
+    const bundles = bundlesIn(join(folder, 'none'), join(folder, 'bundles.json'), complain)
+    expect(await bundles.find('x')).toBeUndefined()
+    expect(bundles.elsewhere()).toEqual([])
+  })
+
+  it('from elsewhere are kept for the next start, the latest first, each once', () => {
+    const runs = join(folder, 'runs')
+    const path = join(folder, 'bundles.json')
+    const [a, b, own] = [join(folder, 'a.dcp'), join(folder, 'b.dcp'), join(runs, 'own.dcp')]
+    for (const made of [a, b, own]) mkdirSync(made, { recursive: true })
+    const bundles = bundlesIn(runs, path, complain)
+    for (const opened of [a, b, own, `${a}/`]) bundles.remember(opened)
+    expect(bundles.elsewhere()).toEqual([a, b])
+    expect(bundlesIn(runs, path, complain).elsewhere()).toEqual([a, b])
+    rmSync(a, { recursive: true })
+    expect(bundlesIn(runs, path, complain).elsewhere()).toEqual([b])
+    writeFileSync(path, '[7]')
+    expect(bundlesIn(runs, path, complain).elsewhere()).toEqual([])
+    expect(complaints).toEqual([])
   })
 
   it('have the same id however the path is written', () => {

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { CHANNEL, type CommandResult, type DesktopState } from '../../../app/protocol/desktop.ts'
-import { type CommandServices, desktopHandlers, openPaths } from '../../../main/desktop/commands.ts'
+import {
+  type CommandServices,
+  desktopHandlers,
+  openBundles,
+  openPaths,
+} from '../../../main/desktop/commands.ts'
 import { dispatch, isOurs } from '../../../main/desktop/gateway.ts'
 import type { EngineStart } from '../../../main/desktop/supervisor.ts'
 
@@ -42,7 +47,10 @@ const services = (runsFolder = '/nowhere-to-write\0/runs') => {
         calls.push(['restart', process])
         return OK
       },
-      open: async (folder) => ({ ok: true, run: folder }),
+      open: async (folder) =>
+        folder.includes('broken')
+          ? { ok: false, message: `${folder} is broken.`, issues: [] }
+          : { ok: true, run: folder },
       openDump: (paths) => ({ ok: true, dump: paths.join(' ') }),
       diagnose: async (dump, paths, allRows) => {
         calls.push(['diagnose', dump, paths, allRows])
@@ -52,9 +60,13 @@ const services = (runsFolder = '/nowhere-to-write\0/runs') => {
       forgetDump: (dump) => calls.push(['forget', dump]),
     },
     runsFolder,
-    chooseBundle: async () => undefined,
+    chooseBundles: async () => ['/runs/a.dcp', '/runs/b.dcp'],
     chooseDump: async (pick) => (pick === 'files' ? ['/dumps/a.safetensors', '/dumps/b'] : []),
-    bundles: { remember: (folder) => calls.push(['remember', folder]), find: async () => undefined },
+    bundles: {
+      elsewhere: () => [],
+      remember: (folder) => calls.push(['remember', folder]),
+      find: async () => undefined,
+    },
     saveText: async (name, text) => {
       if (text === 'full') throw new Error('the disk is full')
       calls.push(['save', name, text])
@@ -133,13 +145,39 @@ describe('openDump', () => {
     expect(await send({ command: 'openDump', params: { pick: 'folder' } })).toEqual(OK)
   })
 
-  it('opens one bundle as a run', async () => {
+  it('opens bundles as runs, and all else together as one dump', async () => {
     const { all, calls } = services()
     expect(await openPaths(all, ['/runs/a.dcp'])).toEqual({ ok: true, run: '/runs/a.dcp' })
     expect(calls).toEqual([['remember', '/runs/a.dcp']])
-    expect(await openPaths(all, ['/runs/a.dcp', '/runs/b.dcp'])).toMatchObject({
-      dump: '/runs/a.dcp /runs/b.dcp',
+    expect(await openPaths(all, ['/runs/a.dcp', '/d/x', '/runs/b.dcp', '/runs/c.dcp', '/d/y'])).toEqual({
+      ok: true,
+      run: '/runs/a.dcp',
+      others: ['/runs/b.dcp', '/runs/c.dcp'],
+      dump: '/d/x /d/y',
     })
+    expect(await openPaths(all, [])).toEqual(OK)
+  })
+})
+
+describe('openBundle', () => {
+  it('opens every bundle that a person chose', async () => {
+    const result = await services().send({ command: 'openBundle', params: {} })
+    expect(result).toEqual({ ok: true, run: '/runs/a.dcp', others: ['/runs/b.dcp'] })
+  })
+
+  it('says which could not be opened, and opens the others', async () => {
+    const { all, calls } = services()
+    expect(await openBundles(all, ['/broken.dcp', '/a.dcp'])).toEqual({
+      ok: true,
+      run: '/a.dcp',
+      refused: ['/broken.dcp is broken.'],
+    })
+    expect(calls).toEqual([['remember', '/a.dcp']])
+    expect(await openBundles(all, ['/broken1.dcp', '/broken2.dcp'])).toMatchObject({
+      ok: false,
+      message: '/broken1.dcp is broken. /broken2.dcp is broken.',
+    })
+    expect(await openBundles(all, [])).toEqual(OK)
   })
 })
 

@@ -22,6 +22,7 @@ const desk = () => {
   const supervisor = createSupervisor<string>({
     forge,
     runsFolder: '/runs',
+    bundles: { elsewhere: () => ['/elsewhere/a.dcp'] },
     dumps: openedDumps('/nowhere-to-write\0/dumps.json', () => {}),
     runtime: { app: '0', electron: '25', chrome: '114', node: '18', engine: '', device: '' },
     onState: (state) => states.push(state),
@@ -60,6 +61,11 @@ describe('starting', () => {
     const store = forge.latest('store')
     const engine = forge.latest('engine')
     expect(types(store)).toEqual(['runsFolder', 'engine-port'])
+    expect(store.received[0]?.message).toEqual({
+      type: 'runsFolder',
+      folder: '/runs',
+      elsewhere: ['/elsewhere/a.dcp'],
+    })
     expect(types(engine)).toEqual(['store-port'])
     expect(store.received[1]?.ports).toEqual(['1b'])
     expect(engine.received[0]?.ports).toEqual(['1a'])

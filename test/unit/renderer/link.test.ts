@@ -168,7 +168,7 @@ followWaitingLinks()
 
 describe('following a link', () => {
   beforeEach(() => {
-    useSession.getState().closeRun()
+    useSession.getState().leaveRun()
     useView.getState().show('run')
     useMessages.getState().clear()
   })
@@ -193,7 +193,7 @@ describe('following a link', () => {
     storeOf([], [ID])
     await followLink(`dcpscope://open?view=merge&${RUN}`)
     expect(placeNow().run).toBe(ID)
-    useSession.getState().closeRun()
+    useSession.getState().leaveRun()
     storeOf([OTHER], [])
     await followLink(`dcpscope://open?view=ownership&${RUN}`)
     expect(placeNow()).toMatchObject({ run: OTHER, view: 'ownership' })

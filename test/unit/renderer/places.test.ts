@@ -133,7 +133,7 @@ const noted = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 
 describe('going back and forward', () => {
   beforeEach(async () => {
     request.mockImplementation((_method: string, { run }: { run: string }) => Promise.resolve(infoOf(run)))
-    useSession.getState().closeRun()
+    useSession.getState().leaveRun()
     useView.getState().show('run')
     await noted()
     useTrail.setState({ trail: beginning(placeNow()) })
@@ -172,7 +172,7 @@ describe('going back and forward', () => {
     await noted()
     useView.getState().show('scenarios')
     await noted()
-    useSession.getState().closeRun()
+    useSession.getState().leaveRun()
     await noted()
     useTrail.getState().go('back')
     await noted()

@@ -42,7 +42,7 @@ const question = () => {
 }
 
 beforeEach(() => {
-  useSession.getState().closeRun()
+  useSession.getState().leaveRun()
 })
 
 describe('a sweep that is opened', () => {

@@ -313,6 +313,28 @@ describe('the list of runs', () => {
     expect(again.map((r) => r.id)).toEqual(runs.map((r) => r.id))
   })
 
+  it('holds bundles that were opened from elsewhere, now or earlier, while they exist', async () => {
+    const put = (name: string): string => {
+      const path = join(scratch.path, name)
+      mkdirSync(path, { recursive: true })
+      writeFileSync(join(path, 'run.json'), JSON.stringify({ ...complete(), name }))
+      return path
+    }
+    const [, known, opened] = [put('runs/own.dcp'), put('known.dcp'), put('opened.dcp')]
+    const names = async (): Promise<string[]> =>
+      (await store.request('listRuns', {})).map(({ name }) => name).sort()
+    await store.handle({
+      type: 'runsFolder',
+      folder: join(scratch.path, 'runs'),
+      elsewhere: [known, join(scratch.path, 'gone.dcp')],
+    })
+    expect(await names()).toEqual(['known.dcp', 'runs/own.dcp'])
+    await store.handle({ type: 'open', seq: 1, folder: opened })
+    expect(await names()).toEqual(['known.dcp', 'opened.dcp', 'runs/own.dcp'])
+    rmSync(known, { recursive: true })
+    expect(await names()).toEqual(['opened.dcp', 'runs/own.dcp'])
+  })
+
   it('is empty for a folder that is not there yet', async () => {
     await store.handle({ type: 'runsFolder', folder: join(scratch.path, 'none') })
     expect(await store.request('listRuns', {})).toEqual([])
