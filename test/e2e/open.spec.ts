@@ -8,6 +8,8 @@ import { expect, test } from './fixture.ts'
 import { STEPS, writeGpuBundle } from './gpu-bundle.ts'
 import { launch } from './launch.ts'
 
+const SCREENS = join(__dirname, '..', '..', 'test-results', 'screens')
+
 let folder = ''
 test.beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'dcpscope-open-'))
@@ -70,6 +72,7 @@ test('bundles that are dropped together are all open, and each keeps what was se
   await expect(page.getByTestId('pm-source')).toHaveValue(/^dump-/)
   expect(await openNames(page)).toEqual(['one', 'two', 'bad outputs'])
   await picker(page).click()
+  await page.screenshot({ path: join(SCREENS, 'open-list.png') })
   await page.getByTestId('open-item').filter({ hasText: 'two' }).locator('.open-item-name').click()
   await expect(page.getByTestId('crumb-step')).toHaveText(`step ${STEPS - 2}`)
 
