@@ -11,6 +11,5 @@ export const splitCounterUndersized: Fault = {
     params: NO_PARAMS,
     needs: [SEVERAL_RANKS],
     engine: () => PLAIN,
-    cpuOnly: () => 'kernels for GPUs keep no counters by heads',
   }),
 }

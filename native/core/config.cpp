@@ -109,8 +109,6 @@ bool headsDealOut(const Config& c) {
 void validateFaults(const Config& c) {
   range(static_cast<int64_t>(c.faults.size()), 0, 64, "faults");
   for (const Fault& fault : c.faults) {
-    rule(!c.cuda || isOfGpus(fault.kind), "faults",
-         std::string(name(fault.kind)) + " is injected on the CPU only");
     rule(fault.kind != FaultKind::headOrderPermuted || !c.cuda || !c.processes || c.comm == Comm::p2p,
          "faults", "head-order-permuted of ranks with GPUs of their own needs comm p2p");
     rule(fault.kind != FaultKind::gqaHeadMapLocal || !c.cuda || headsDealOut(c), "faults",

@@ -39,6 +39,12 @@ bool roundsLse(const RunState& state, int rank, int layer) {
   return faultOf(state, FaultKind::lseLowPrecision, rank, layer) != nullptr;
 }
 
+int64_t countedRows(const RunState& state, int rank, int layer) {
+  const Shape& s = state.shape;
+  const bool few = faultOf(state, FaultKind::splitCounterUndersized, rank, layer) != nullptr;
+  return static_cast<int64_t>(s.tokens) * (few ? s.headsPerRank : state.config.heads);
+}
+
 int headsTogether(const RunState& state, int rank, int layer) {
   return faultOf(state, FaultKind::gqaHeadMapLocal, rank, layer) == nullptr
              ? state.shape.groupHeads

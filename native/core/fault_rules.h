@@ -76,6 +76,10 @@ ChoiceRule choiceRule(const RunState& state, int rank, int layer);
 LseReading lseReading(const RunState& state, int rank, int layer);
 bool roundsLse(const RunState& state, int rank, int layer);
 
+/** Rows of [T][H] that have a counter of their splits. Without one, the first split that is done is taken for
+ * the last, and the row holds that one alone. */
+int64_t countedRows(const RunState& state, int rank, int layer);
+
 /** Query heads of a KV head when those of one rank are counted in place of those of the group. */
 inline int localGroupHeads(const Config& config, const Shape& shape) {
   return std::max(1, shape.headsPerRank / std::max(1, config.kvHeads));

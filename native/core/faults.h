@@ -57,9 +57,6 @@ constexpr int otherRowBytes(int rowBytes) { return rowBytes == 576 ? 656 : 576; 
 std::optional<FaultKind> faultKind(std::string_view name);
 std::string_view name(FaultKind kind);
 
-/** Whether the engine for GPUs injects it: not what depends on how the CPU splits keys. */
-constexpr bool isOfGpus(FaultKind kind) { return kind != FaultKind::splitCounterUndersized; }
-
 struct Fault {
   FaultKind kind = FaultKind::coverageGap;
   /** Bit r: acts on rank r. */

@@ -87,7 +87,6 @@ class Rank {
   void finish(int64_t row, const float* acc, float top, float total);
   void combine(int layer);
   void combineRow(int request, int row, int splits);
-  bool hasCounter(int64_t row) const;
   void writeEmpty(int64_t row);
   void spoilPadding();
   void writeLse(int64_t row, float top, float total);

@@ -127,19 +127,12 @@ void Rank::writeEmpty(int64_t row) {
 }
 
 void Rank::combine(int layer) {
-  const bool few = fault(FaultKind::splitCounterUndersized, layer) != nullptr;
+  const int64_t counted = countedRows(shared_.state, rank_, layer);
   for (int r = 0; r < shape_.requests && !shared_.cancelled(); ++r) {
     const int splits = shared_.plan.splits(shared_.plan.keys(metadata(layer).keys(r)));
     for (int row = 0; row < shape_.rowsPerRequest; ++row)
-      combineRow(r, row,
-                 few && !hasCounter(static_cast<int64_t>(r) * shape_.rowsPerRequest + row) ? 1 : splits);
+      combineRow(r, row, int64_t{r} * shape_.rowsPerRequest + row < counted ? splits : 1);
   }
-}
-
-/** Whether counters for the heads of one rank reach to a row: without one, the first split that is done is
- * taken for the last. */
-bool Rank::hasCounter(int64_t row) const {
-  return row < static_cast<int64_t>(shape_.tokens) * shape_.headsPerRank;
 }
 
 void Rank::combineRow(int request, int row, int splits) {

@@ -27,6 +27,9 @@ struct AttentionShape {
   bool outFp32;
   /** KV heads of grouped-query attention, keyDim = valueDim = the width of a head; 0: MLA. */
   int kvHeads = 0;
+  /** Asks for what only the portable kernel can do: keep codes of NaN and scales of any size, and rows
+   * without counters. */
+  bool portable = false;
 };
 
 /** Device pointers of one call. T = requests * qLen. */
@@ -53,6 +56,8 @@ struct AttentionInputs {
   /** Query heads in a row that attend with one KV head, before those of the next; 0: heads / kvHeads. Of a
    * number that deals all heads out evenly. */
   int headsTogether = 0;
+  /** Rows of [T][H] from here on hold the first of the parts of their keys alone; portable. */
+  int64_t countedRows = INT64_MAX;
   float softmaxScale;
   bool base2;
   EmptyRow emptyRow;

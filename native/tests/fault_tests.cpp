@@ -51,18 +51,13 @@ std::string refusal(const Config& config) {
   return "";
 }
 
-void gpusRefuseWhatOnlyTheCpuInjects() {
+void gpusRefuseSomeFaults() {
   Config config;
   config.ranks = config.heads = 2;
   config.contextLens = {8};
   config.cuda = true;
   config.faults = {gap(1, {}, {}, 1)};
   EXPECT(refusal(config).empty());
-  config.faults[0].kind = FaultKind::splitCounterUndersized;
-  EXPECT(refusal(config) == "faults: split-counter-undersized is injected on the CPU only");
-  config.cuda = false;
-  EXPECT(refusal(config).empty());
-  config.cuda = true;
   config.faults[0].kind = FaultKind::gqaHeadMapLocal;
   config.heads = 10;
   config.kvHeads = 2;
@@ -95,7 +90,7 @@ void faultsSayInWhichStepsOtherKernelsRun() {
 void faults() {
   namesAreOfKinds();
   faultsActWhereTheySay();
-  gpusRefuseWhatOnlyTheCpuInjects();
+  gpusRefuseSomeFaults();
   faultsSayInWhichStepsOtherKernelsRun();
 }
 

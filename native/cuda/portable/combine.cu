@@ -36,7 +36,7 @@ __device__ void combineRow(const Partials& partials, int64_t outRow, float (*sum
   const int lane = int(threadIdx.x) % 32;
   const int warp = int(threadIdx.x) / 32;
   const int64_t first = partials.item.firstBlock(partials.share);
-  const int64_t last = partials.item.lastBlock(partials.share);
+  const int64_t last = outRow < work.in.countedRows ? partials.item.lastBlock(partials.share) : first;
 
   float largest = -INFINITY;
   for (int64_t b = first + lane; b <= last; b += 32) largest = fmaxf(largest, partials.lse(b));

@@ -137,8 +137,10 @@ LsePlace lsePlace(const Config& c, const Shape& s, const Sizes& sizes) {
 }
 
 AttentionShape attentionShape(const Config& c, const Shape& s, const Sizes& sizes) {
-  return {sizes.requests, c.qLen,     c.heads, s.keyDim,          s.valueDim,
-          c.kvType,       c.pageSize, c.topk,  s.valueBytes == 4, c.kvHeads};
+  const bool portable = contains(c.faults, FaultKind::kvLayoutMismatch) ||
+                        contains(c.faults, FaultKind::splitCounterUndersized);
+  return {sizes.requests, c.qLen, c.heads,           s.keyDim,  s.valueDim, c.kvType,
+          c.pageSize,     c.topk, s.valueBytes == 4, c.kvHeads, portable};
 }
 
 TransportShape transportShape(const Config& c, const Shape& s, const Sizes& sizes) {

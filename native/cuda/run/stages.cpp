@@ -130,6 +130,7 @@ void Stages::attend(int rank, int layer, StepMode mode, const Stamps& stamps, co
   in.bounds = boundsOf(rank, layer);
   in.slots = c_.topk > 0 ? buffers_.slots(rank) : nullptr;
   in.headsTogether = headsTogether(state_, rank, layer);
+  in.countedRows = countedRows(state_, rank, layer);
   in.softmaxScale = static_cast<float>(c_.softmaxScale);
   in.base2 = c_.base2;
   in.emptyRow = c_.emptyRow;

@@ -138,7 +138,7 @@ class Sm90Attention : public Attention {
 }  // namespace
 
 bool sm90Can(const AttentionShape& shape) {
-  return deviceAttribute(cudaDevAttrComputeCapabilityMajor) == 9 && shape.kvHeads == 0 &&
+  return deviceAttribute(cudaDevAttrComputeCapabilityMajor) == 9 && !shape.portable && shape.kvHeads == 0 &&
          shape.keyDim == kKeyDim && shape.valueDim == kValueDim && shape.kvType != KvType::fp32 &&
          (shape.topk > 0 || (shape.kvType == KvType::bf16 && boxesFit(shape.pageSize)) ||
           pagesCanBeFound(shape.pageSize));

@@ -230,11 +230,11 @@ void addNanQueries(Grid& grid, KvType kv, bool reduced) {
   grid.add("nan/query/sparse", withNanQueries(sparse));
 }
 
-void addNanKeys(Grid& grid, bool reduced) {
+void addNanKeys(Grid& grid, KvType kv, bool reduced) {
   for (const int heads : reduced ? std::vector<int>{16} : std::vector<int>{16, 20, 128}) {
     // One query token: of several, those that may not see the key yet share its tile, where the probability
     // of 0 that they give it does not keep the NaN out of their products.
-    AttentionCase made = grid.base(KvType::bf16);
+    AttentionCase made = grid.base(kv);
     made.heads = heads;
     made.qLen = 1;
     made.lengths = nanLengths(reduced);
@@ -242,7 +242,7 @@ void addNanKeys(Grid& grid, bool reduced) {
   }
   // Every token has a list of keys of its own. In a request of 64 both have all that they may see: the last
   // key only the second one.
-  AttentionCase sparse = grid.base(KvType::bf16);
+  AttentionCase sparse = grid.base(kv);
   sparse.qLen = 2;
   sparse.topk = 64;
   sparse.lengths = {40, 40, 300, 300, 64, 64};
@@ -344,7 +344,6 @@ void addGroupedNan(Grid& grid, KvType kv, bool reduced) {
     queries.qLen = 3;
     queries.lengths = nanLengths(reduced);
     grid.add("nan/query/" + nameOf(heads), withNanQueries(queries));
-    if (kv != KvType::bf16) continue;
     AttentionCase keys = withHeads(grid.base(kv), heads);
     keys.lengths = nanLengths(reduced);
     grid.add("nan/key/" + nameOf(heads), withNanKeys(keys));
@@ -377,8 +376,10 @@ std::vector<NamedCase> attentionGrid(bool reduced, uint32_t seed) {
     addData(grid, kv);
   }
   if (!reduced) addOdd(grid);
-  for (const KvType kv : kFormats) addNanQueries(grid, kv, reduced);
-  addNanKeys(grid, reduced);
+  for (const KvType kv : kFormats) {
+    addNanQueries(grid, kv, reduced);
+    addNanKeys(grid, kv, reduced);
+  }
   return grid.take();
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/generate.h"
 #include "core/layout.h"
+#include "core/quantise.h"
 #include "cuda/tests/random_data.h"
 
 namespace dcpscope::cuda::tests {
@@ -49,10 +50,12 @@ std::vector<int64_t> distinct(int64_t count, int64_t below, std::mt19937_64& ran
   return chosen;
 }
 
-/** Makes one bf16 on the device NaN. */
-void makeNan(uint16_t* value) {
-  constexpr uint16_t kNan = 0x7fc0;
-  cudaCheck(cudaMemcpy(value, &kNan, sizeof kNan, cudaMemcpyHostToDevice), "placing a NaN");
+constexpr uint16_t kNan = 0x7fc0;
+constexpr uint8_t kCodeOfNan = 0xff;
+
+template <class Value>
+void place(const Value& value, uint8_t* onDevice) {
+  cudaCheck(cudaMemcpy(onDevice, &value, sizeof value, cudaMemcpyHostToDevice), "placing a NaN");
 }
 
 }  // namespace
@@ -148,11 +151,16 @@ void AttentionProblem::fillPool() {
 
 void AttentionProblem::placeNan() {
   const int dim = case_.latent + case_.rope;
-  for (const NanQuery& at : case_.nanQueries) makeNan(q_->get() + at.row * dim + at.column);
-  expect(case_.nanKeys.empty() || case_.kv == KvType::bf16, "NaN in the keys of a quantised cache");
+  for (const NanQuery& at : case_.nanQueries)
+    place(kNan, reinterpret_cast<uint8_t*>(q_->get() + at.row * dim + at.column));
   for (const NanKey& at : case_.nanKeys) {
     uint8_t* token = pool_->data() + slotOf(at.request, at.key) * rowBytes();
-    makeNan(reinterpret_cast<uint16_t*>(token) + at.column);
+    if (case_.kv == KvType::bf16)
+      place(kNan, token + 2 * at.column);
+    else if (case_.kv == KvType::fp8 || at.column < dsmla::kLatent)
+      place(kCodeOfNan, token + at.column);
+    else
+      place(kNan, token + rowBytes() - 2 * (dim - at.column));
   }
 }
 
@@ -166,7 +174,8 @@ AttentionShape AttentionProblem::shape() const {
           .pageSize = case_.pageSize,
           .topk = case_.topk,
           .outFp32 = case_.outFp32,
-          .kvHeads = case_.kvHeads};
+          .kvHeads = case_.kvHeads,
+          .portable = case_.kv != KvType::bf16 && !case_.nanKeys.empty()};
 }
 
 AttentionInputs AttentionProblem::inputs() const {

@@ -44,7 +44,7 @@ struct AttentionCase {
   /** Page ids that mean nothing lie outside the pool, not on pages of NaN. */
   bool wildIds = false;
   std::vector<NanQuery> nanQueries;
-  /** For bf16 caches: kernels need not keep the NaN codes of the others. */
+  /** Of a quantised cache the portable kernel alone keeps them. */
   std::vector<NanKey> nanKeys;
   int latent = 512;
   int rope = 64;

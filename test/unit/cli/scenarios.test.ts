@@ -73,10 +73,6 @@ describe('dcpscope run --scenario', () => {
     writeFileSync(join(full, 'x', 'y'), '')
     for (const [args, says] of [
       [['--scenario', 'x'], '--scenario: there is no "x"; "dcpscope scenarios" lists them'],
-      [
-        ['--scenario', 'split-counter-undersized', '--device', 'cuda'],
-        '--scenario split-counter-undersized: faults[0].fault: split-counter-undersized is injected on the CPU only, as kernels for GPUs keep no counters by heads; set engine.device to cpu or auto',
-      ],
       [['--scenario', 'coverage-gap', '--device', 'tpu'], '--device: must be auto, cpu or cuda, got "tpu"'],
       [
         ['--scenario', 'coverage-gap', '--preset', 'tiny'],
