@@ -1,5 +1,15 @@
 export type Cell = string | number | bigint | boolean | null
 
+/** A table as it leaves the product. */
+export interface Table {
+  readonly header: readonly string[]
+  readonly rows: readonly (readonly Cell[])[]
+}
+
+/** Lines with tabs, which spreadsheets and editors take from the clipboard. */
+export const tabText = ({ header, rows }: Table): string =>
+  [header, ...rows].map((row) => row.map((cell) => cell ?? '').join('\t')).join('\n')
+
 /** Text that is a number: integers beyond 2^53, NaN and infinities travel as text. */
 export const isNumberText = (cell: unknown): boolean =>
   typeof cell === 'string' && /^(-?\d+(\.\d+)?([eE][+-]?\d+)?|NaN|-?Infinity)$/.test(cell)

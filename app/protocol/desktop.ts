@@ -25,7 +25,7 @@ export const commandResultSchema = z.discriminatedUnion('ok', [
     dump: z.string().optional(),
     diagnosis: diagnosisSchema.optional(),
     prediction: predictionSchema.optional(),
-    /** Where a text was saved, by the name of the file. */
+    /** Where a file was saved, by its name. */
     saved: z.string().optional(),
   }),
   z.strictObject({
@@ -72,8 +72,8 @@ export const desktopStateSchema = z.strictObject({
 })
 export type DesktopState = z.output<typeof desktopStateSchema>
 
-/** Characters of a text that is saved at most. */
-export const MAX_SAVED_TEXT = 1 << 28
+/** Characters, or bytes, of a file that is saved at most. */
+export const MAX_SAVED = 1 << 28
 
 /** One entry a channel: the renderer invokes, main answers. Every payload is parsed on arrival. */
 export const desktopCommands = {
@@ -100,10 +100,13 @@ export const desktopCommands = {
   /** Shows the bundle in the file manager. */
   revealRun: { params: z.strictObject({ run: z.string() }) },
   /** Asks where to, and writes a file there: `ok` without `saved` when cancelled. */
-  saveText: {
+  saveFile: {
     params: z.strictObject({
       name: z.string().regex(/^[\w][\w. -]{0,119}$/),
-      text: z.string().max(MAX_SAVED_TEXT),
+      content: z.union([
+        z.string().max(MAX_SAVED),
+        z.instanceof(Uint8Array).refine((bytes) => bytes.byteLength <= MAX_SAVED),
+      ]),
     }),
   },
   setTheme: { params: z.strictObject({ theme: z.enum(['system', 'light', 'dark']) }) },

@@ -10,6 +10,7 @@ import type { Bundles } from './bundles.ts'
 import { isBundle } from './paths.ts'
 import type { Theme } from './settings.ts'
 import { refusal, type Supervisor } from './supervisor.ts'
+import { saveProblem } from './write-whole.ts'
 
 /** What commands need of the desktop around them. */
 export interface CommandServices {
@@ -33,8 +34,8 @@ export interface CommandServices {
   readonly chooseDump: (pick: 'files' | 'folder') => Promise<readonly string[]>
   readonly bundles: Bundles
   readonly showInFolder: (path: string) => void
-  /** Asks the person where to, and writes the text there; the file's name, undefined when cancelled. */
-  readonly saveText: (name: string, text: string) => Promise<string | undefined>
+  /** Asks the person where to, and writes the file there; its name, undefined when cancelled. */
+  readonly saveFile: (name: string, content: string | Uint8Array) => Promise<string | undefined>
   readonly setTheme: (theme: Theme) => void
 }
 
@@ -75,7 +76,7 @@ export const desktopHandlers = (services: CommandServices): DesktopHandlers => {
     diagnose,
     cancelDiagnosis,
     revealRun: reveal,
-    saveText: save,
+    saveFile: save,
     setTheme: theme,
   } = desktopCommands
   return {
@@ -112,12 +113,12 @@ export const desktopHandlers = (services: CommandServices): DesktopHandlers => {
       services.showInFolder(folder)
       return { ok: true }
     }),
-    saveText: parsing('saveText', save.params, async ({ name, text }) => {
+    saveFile: parsing('saveFile', save.params, async ({ name, content }) => {
       try {
-        const saved = await services.saveText(name, text)
+        const saved = await services.saveFile(name, content)
         return saved === undefined ? { ok: true } : { ok: true, saved }
       } catch (error) {
-        return refusal(`Nothing was saved: ${error instanceof Error ? error.message : String(error)}`)
+        return refusal(`Nothing was saved: ${saveProblem(error)}`)
       }
     }),
     setTheme: parsing('setTheme', theme.params, (params) => {

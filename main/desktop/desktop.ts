@@ -10,7 +10,7 @@ import { type Bundles, bundlesIn } from './bundles.ts'
 import { type CommandServices, desktopHandlers, openBundles, openPaths } from './commands.ts'
 import { openedDumps } from './dumps.ts'
 import { electronForge } from './electron-forge.ts'
-import { chooseBundles, chooseDump, saveText, showFolder } from './folders.ts'
+import { chooseBundles, chooseDump, saveFile, showFolder } from './folders.ts'
 import { openGateway } from './gateway.ts'
 import { linkArguments } from './links.ts'
 import { markInterrupted } from './mark-interrupted.ts'
@@ -73,7 +73,7 @@ const servicesOf = (
   bundles,
   chooseBundles: () => chooseBundles(window, runs),
   chooseDump: (pick) => chooseDump(window, pick),
-  saveText: (name, text) => saveText(window, name, text),
+  saveFile: (name, content) => saveFile(window, name, content),
   showInFolder: (path) => shell.showItemInFolder(path),
   setTheme: (theme) => {
     settings.set({ theme })

@@ -1,7 +1,7 @@
-import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
 import { app, type BrowserWindow, dialog, shell } from 'electron'
 import { makeFolder } from '../process/make-folder.ts'
+import { writeWhole } from './write-whole.ts'
 
 /** Asks for bundles; none when the person cancels. */
 export const chooseBundles = async (window: BrowserWindow, folder: string): Promise<readonly string[]> => {
@@ -47,11 +47,11 @@ export const showFolder = async (folder: string): Promise<void> => {
   if (trouble !== '') throw new Error(`cannot show ${folder}: ${trouble}`)
 }
 
-/** Asks where to save a text, and writes it there, whole or not at all; the file's name, undefined when the person cancels. */
-export const saveText = async (
+/** Asks where to save a file, and writes it there, whole or not at all; its name, undefined when the person cancels. */
+export const saveFile = async (
   window: BrowserWindow,
   name: string,
-  text: string,
+  content: string | Uint8Array,
 ): Promise<string | undefined> => {
   const extension = extname(name).slice(1)
   const { canceled, filePath } = await dialog.showSaveDialog(window, {
@@ -60,13 +60,6 @@ export const saveText = async (
     ...(extension === '' ? {} : { filters: [{ name: extension.toUpperCase(), extensions: [extension] }] }),
   })
   if (canceled || filePath === undefined || filePath === '') return undefined
-  const beside = `${filePath}.new`
-  try {
-    writeFileSync(beside, text)
-    renameSync(beside, filePath)
-  } catch (error) {
-    rmSync(beside, { force: true })
-    throw error
-  }
+  await writeWhole(filePath, content)
   return basename(filePath)
 }

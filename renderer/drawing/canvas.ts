@@ -3,6 +3,12 @@ import { type RefObject, useEffect, useRef } from 'react'
 /** Draws in CSS pixels; the context is already scaled by `dpr`. */
 export type Draw = (ctx: CanvasRenderingContext2D, width: number, height: number, dpr: number) => void
 
+/** What is drawn on each canvas of the page now. */
+const DRAWN = new WeakMap<HTMLCanvasElement, Draw>()
+
+/** What draws a canvas of `useCanvas`, to draw the same elsewhere; undefined for others. */
+export const drawingOf = (canvas: HTMLCanvasElement): Draw | undefined => DRAWN.get(canvas)
+
 /**
  * A canvas that fills its box at the resolution of the screen. It is drawn anew when `deps` or its size change, at
  * most once a frame.
@@ -17,6 +23,7 @@ export const useCanvas = (draw: Draw, deps: readonly unknown[]): RefObject<HTMLC
     const canvas = ref.current
     const ctx = canvas?.getContext('2d')
     if (canvas === null || ctx == null) return
+    DRAWN.set(canvas, (...where) => latest.current(...where))
     let frame = 0
     const paint = (): void => {
       frame = 0

@@ -5,6 +5,7 @@ import { useTheme } from '../theme/use-theme.ts'
 import { CrashBanners } from './CrashBanner.tsx'
 import { DropTarget } from './DropTarget.tsx'
 import { ErrorBoundary } from './ErrorBoundary.tsx'
+import { ExportMenu } from './export/ExportMenu.tsx'
 import { HelpSheet } from './HelpSheet.tsx'
 import { InspectorPanel } from './InspectorPanel.tsx'
 import { useLayout } from './layout.ts'
@@ -47,6 +48,7 @@ export const App = () => {
       <StatusLine />
       {helpOpen ? <HelpSheet /> : null}
       {paletteOpen ? <Palette /> : null}
+      <ExportMenu />
       <DropTarget />
     </div>
   )

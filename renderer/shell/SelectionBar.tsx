@@ -3,6 +3,7 @@ import { SourceBadge } from '../controls/SourceBadge.tsx'
 import { placedSource } from '../drawing/provenance.ts'
 import { NO_SELECTION, useSelection } from '../state/selection.ts'
 import { useSession } from '../state/session.ts'
+import { ExportButton } from './export/ExportButton.tsx'
 import { CloseIcon } from './icons.tsx'
 import { PARTS, valueText } from './selection-words.ts'
 
@@ -16,38 +17,41 @@ export const SelectionBar = () => {
     return value === null ? [] : [{ key, word, value }]
   })
   return (
-    <nav className="selection-bar" aria-label="Selection">
-      <span className="selection-run">{name ?? 'no run'}</span>
-      {parts.map(({ key, word, value }) => (
-        <Fragment key={key}>
-          <span className="selection-arrow" aria-hidden="true">
-            ›
-          </span>
+    <div className="selection-row">
+      <nav className="selection-bar" aria-label="Selection">
+        <span className="selection-run">{name ?? 'no run'}</span>
+        {parts.map(({ key, word, value }) => (
+          <Fragment key={key}>
+            <span className="selection-arrow" aria-hidden="true">
+              ›
+            </span>
+            <button
+              type="button"
+              className="crumb"
+              title={`Let go of ${word}`}
+              data-testid={`crumb-${key}`}
+              onClick={() => selection.select({ [key]: NO_SELECTION[key] })}
+            >
+              {word} <span className="num">{valueText(key, value)}</span>
+              <SourceBadge source={key === 'timeNs' ? placed : undefined} />
+            </button>
+          </Fragment>
+        ))}
+        {parts.length === 0 ? <span className="quiet">nothing selected</span> : null}
+        {parts.length === 0 ? null : (
           <button
             type="button"
-            className="crumb"
-            title={`Let go of ${word}`}
-            data-testid={`crumb-${key}`}
-            onClick={() => selection.select({ [key]: NO_SELECTION[key] })}
+            className="button button-quiet button-icon selection-clear"
+            title="Clear the selection (Esc)"
+            aria-label="Clear the selection"
+            data-testid="clear-selection"
+            onClick={selection.clear}
           >
-            {word} <span className="num">{valueText(key, value)}</span>
-            <SourceBadge source={key === 'timeNs' ? placed : undefined} />
+            <CloseIcon />
           </button>
-        </Fragment>
-      ))}
-      {parts.length === 0 ? <span className="quiet">nothing selected</span> : null}
-      {parts.length === 0 ? null : (
-        <button
-          type="button"
-          className="button button-quiet button-icon selection-clear"
-          title="Clear the selection (Esc)"
-          aria-label="Clear the selection"
-          data-testid="clear-selection"
-          onClick={selection.clear}
-        >
-          <CloseIcon />
-        </button>
-      )}
-    </nav>
+        )}
+      </nav>
+      <ExportButton />
+    </div>
   )
 }

@@ -9,6 +9,7 @@ import { shownId, useSession } from '../state/session.ts'
 import { whyNotStart } from '../state/start.ts'
 import { useTrail } from '../state/trail.ts'
 import { useView, VIEW_IDS, type ViewId, viewDigit } from '../state/view.ts'
+import { toggleExportMenu } from './export/menu-state.ts'
 import { type KeyStroke, stroke } from './keys.ts'
 import { useLayout } from './layout.ts'
 import { moveStep } from './scrub.ts'
@@ -98,6 +99,13 @@ export const ACTIONS: readonly Action[] = [
     keys: [stroke('KeyL', { ctrl: true, shift: true })],
     enabled: always,
     run: copyLink,
+  },
+  {
+    id: 'export',
+    title: 'Save pictures and tables of the view',
+    keys: [stroke('KeyE', { ctrl: true })],
+    enabled: always,
+    run: toggleExportMenu,
   },
   {
     id: 'run.startDefault',

@@ -50,8 +50,8 @@ interface Session {
   readonly showDump: (dump: string) => void
   readonly forgetDump: (dump: string) => Promise<CommandResult>
   readonly revealRun: (run: string) => Promise<CommandResult>
-  /** Asks where to save a text and tells where it is; `name` is what the file is called unless the person says otherwise. */
-  readonly saveText: (name: string, text: string) => Promise<CommandResult>
+  /** Asks where to save a file and tells where it is; `name` is what it is called unless the person says otherwise. */
+  readonly saveFile: (name: string, content: string | Uint8Array<ArrayBuffer>) => Promise<CommandResult>
   readonly take: (
     parts: Partial<Pick<Session, 'desktop' | 'runs' | 'openRun' | 'progress' | 'error'>>,
   ) => void
@@ -203,8 +203,8 @@ export const useSession = create<Session>((set, get) => {
       return command(() => desktop().invoke('forgetDump', { dump }))
     },
     revealRun: (run) => command(() => desktop().invoke('revealRun', { run })),
-    saveText: async (name, text) => {
-      const result = await command(() => desktop().invoke('saveText', { name, text }))
+    saveFile: async (name, content) => {
+      const result = await command(() => desktop().invoke('saveFile', { name, content }))
       if (result.ok && result.saved !== undefined) tell('info', `Saved ${result.saved}.`)
       return result
     },

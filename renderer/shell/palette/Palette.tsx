@@ -3,6 +3,7 @@ import { flushSync } from 'react-dom'
 import { useSession } from '../../state/session.ts'
 import { useView } from '../../state/view.ts'
 import { ChoiceBox } from '../ChoiceBox.tsx'
+import { foundNow } from '../export/menu-state.ts'
 import { useLayout } from '../layout.ts'
 import { commandsIn, fitting } from './commands.ts'
 
@@ -15,7 +16,7 @@ export const Palette = () => {
   const field = useRef<HTMLInputElement>(null)
   const box = useRef<HTMLElement>(null)
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs that come while it is open can be opened as well
-  const commands = useMemo(() => commandsIn(view), [view, runs])
+  const commands = useMemo(() => commandsIn(view, foundNow()), [view, runs])
   const choices = fitting(commands, words).map(({ command, at }) => ({ ...command, at }))
 
   useEffect(() => {

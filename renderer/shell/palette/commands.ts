@@ -1,3 +1,5 @@
+import type { Found } from '../../export/found.ts'
+import { waysOf } from '../../export/ways.ts'
 import { nameOf, useOpen } from '../../state/open.ts'
 import { shownId, useSession } from '../../state/session.ts'
 import { VIEW_TITLES, type ViewId } from '../../state/view.ts'
@@ -96,9 +98,23 @@ const openCommands = (): readonly Command[] => {
   ]
 }
 
-/** Everything that can be done in `view`: its own keys first, then what works everywhere, then what can be opened. */
-export const commandsIn = (view: ViewId): readonly Command[] => [
+/** What of the shown view can be saved, and as what. */
+const exportCommands = (all: readonly Found[]): readonly Command[] =>
+  all.flatMap((found) =>
+    waysOf(found).map(({ title, run }) => ({
+      id: `export.${found.kind}.${found.name}.${title}`,
+      kind: 'Export',
+      title: `${title}: ${found.name}`,
+      keys: [],
+      enabled: true,
+      run: () => void run(found),
+    })),
+  )
+
+/** Everything that can be done in `view`: its own keys, what of it can be saved (`found`), what works everywhere, what can be opened. */
+export const commandsIn = (view: ViewId, found: readonly Found[]): readonly Command[] => [
   ...viewCommands(view),
+  ...exportCommands(found),
   ...actionCommands(),
   ...openCommands(),
 ]

@@ -1,6 +1,16 @@
 import { memo, useEffect, useRef } from 'react'
 import type { Profile } from '../../../app/backends/profile.ts'
-import { type Cell, cellText, type Line, type Picked, rulesOf, type Shown, verdictOf } from './model.ts'
+import { useTableSource } from '../../export/table-source.ts'
+import {
+  type Cell,
+  cellText,
+  type Line,
+  matrixTable,
+  type Picked,
+  rulesOf,
+  type Shown,
+  verdictOf,
+} from './model.ts'
 
 export type Pick = (row: string | null, backend: string | null) => void
 
@@ -65,66 +75,70 @@ interface Props {
 }
 
 /** Back-ends as columns; features and what they compute as lines. */
-export const Matrix = ({ shown: { columns, groups }, picked, onPick }: Props) => (
-  <div className="matrix-scroll" data-testid="matrix">
-    <table className="matrix">
-      <thead>
-        <tr>
-          <th scope="col" className="matrix-corner">
-            <span className="quiet">feature</span>
-          </th>
-          {columns.map((profile) => (
-            <th key={profile.name} scope="col" aria-selected={picked.column === profile}>
-              <button
-                type="button"
-                className="matrix-head"
-                title={`${profile.title}: all that is known of it`}
-                data-testid={`column-${profile.name}`}
-                onClick={() => onPick(null, profile.name)}
-              >
-                <span>{profile.name}</span>
-              </button>
+export const Matrix = ({ shown, picked, onPick }: Props) => {
+  const { columns, groups } = shown
+  const table = useTableSource('Back-ends', () => matrixTable(shown))
+  return (
+    <div className="matrix-scroll" data-testid="matrix">
+      <table ref={table} className="matrix">
+        <thead>
+          <tr>
+            <th scope="col" className="matrix-corner">
+              <span className="quiet">feature</span>
             </th>
-          ))}
-        </tr>
-      </thead>
-      {groups.map(({ title, lines }) => (
-        <tbody key={title}>
-          <tr className="matrix-group">
-            <th scope="rowgroup" colSpan={columns.length + 1}>
-              <span>{title}</span>
-            </th>
-          </tr>
-          {lines.map((line) => (
-            <tr key={line.id}>
-              <th scope="row" aria-selected={picked.line?.id === line.id}>
+            {columns.map((profile) => (
+              <th key={profile.name} scope="col" aria-selected={picked.column === profile}>
                 <button
                   type="button"
-                  className="matrix-name"
-                  title={line.rule === '' ? line.title : `${line.title}: rule ${line.rule}`}
-                  data-testid={`line-${line.id}`}
-                  onClick={() => onPick(line.id, null)}
+                  className="matrix-head"
+                  title={`${profile.title}: all that is known of it`}
+                  data-testid={`column-${profile.name}`}
+                  onClick={() => onPick(null, profile.name)}
                 >
-                  {line.title}
+                  <span>{profile.name}</span>
                 </button>
               </th>
-              {columns.map((profile, i) => {
-                const cell = line.cells[i]
-                return cell === undefined ? null : (
-                  <MatrixCell
-                    key={profile.name}
-                    line={line}
-                    profile={profile}
-                    cell={cell}
-                    picked={picked.line?.id === line.id && picked.column === profile}
-                    onPick={onPick}
-                  />
-                )
-              })}
+            ))}
+          </tr>
+        </thead>
+        {groups.map(({ title, lines }) => (
+          <tbody key={title}>
+            <tr className="matrix-group">
+              <th scope="rowgroup" colSpan={columns.length + 1}>
+                <span>{title}</span>
+              </th>
             </tr>
-          ))}
-        </tbody>
-      ))}
-    </table>
-  </div>
-)
+            {lines.map((line) => (
+              <tr key={line.id}>
+                <th scope="row" aria-selected={picked.line?.id === line.id}>
+                  <button
+                    type="button"
+                    className="matrix-name"
+                    title={line.rule === '' ? line.title : `${line.title}: rule ${line.rule}`}
+                    data-testid={`line-${line.id}`}
+                    onClick={() => onPick(line.id, null)}
+                  >
+                    {line.title}
+                  </button>
+                </th>
+                {columns.map((profile, i) => {
+                  const cell = line.cells[i]
+                  return cell === undefined ? null : (
+                    <MatrixCell
+                      key={profile.name}
+                      line={line}
+                      profile={profile}
+                      cell={cell}
+                      picked={picked.line?.id === line.id && picked.column === profile}
+                      onPick={onPick}
+                    />
+                  )
+                })}
+              </tr>
+            ))}
+          </tbody>
+        ))}
+      </table>
+    </div>
+  )
+}

@@ -1,8 +1,9 @@
 import { PROFILES } from '../../../app/backends/index.ts'
 import type { Framework } from '../../../app/backends/profile.ts'
+import { tabText } from '../../../app/messages/csv.ts'
 import { CopyButton } from '../../shell/CopyButton.tsx'
 import { useLook, type Wanted } from './look.ts'
-import { type Shown, tableText } from './model.ts'
+import { matrixTable, type Shown } from './model.ts'
 
 const WANTED: readonly { readonly wanted: Wanted; readonly word: string; readonly title: string }[] = [
   { wanted: 'all', word: 'All', title: 'Every line' },
@@ -78,7 +79,7 @@ export const Toolbar = ({ shown, filter }: Props) => {
         <span className="mark mark-fallback" /> fallback
         <span className="mark mark-refused" /> refused
       </span>
-      <CopyButton text={tableText(shown)} what="the matrix" testId="copy-matrix" />
+      <CopyButton text={tabText(matrixTable(shown))} what="the matrix" testId="copy-matrix" />
     </div>
   )
 }

@@ -4,6 +4,7 @@ import { PROFILES } from '../../../app/backends/index.ts'
 import { capabilityMatrix, checkAll, type MatrixGroup } from '../../../app/backends/matrix.ts'
 import type { Profile } from '../../../app/backends/profile.ts'
 import { SEMANTIC_ROWS } from '../../../app/backends/words.ts'
+import type { Table } from '../../../app/messages/csv.ts'
 import type { RunConfig, RunConfigInput } from '../../../app/run/config.ts'
 import { FORM_LINE } from '../../state/backend-pick.ts'
 import type { Look } from './look.ts'
@@ -191,11 +192,8 @@ export const cellText = (cell: Cell): string => {
   return `${cell.checked.verdict}${rules.length === 0 ? '' : ` (${rules.join(', ')})`}`
 }
 
-/** What is shown as a table of a spreadsheet. */
-export const tableText = ({ columns, groups }: Shown): string =>
-  [
-    ['', ...columns.map(({ name }) => name)],
-    ...groups.flatMap(({ lines }) => lines.map(({ title, cells }) => [title, ...cells.map(cellText)])),
-  ]
-    .map((cells) => cells.join('\t'))
-    .join('\n')
+/** What is shown, in words. */
+export const matrixTable = ({ columns, groups }: Shown): Table => ({
+  header: ['feature', ...columns.map(({ name }) => name)],
+  rows: groups.flatMap(({ lines }) => lines.map(({ title, cells }) => [title, ...cells.map(cellText)])),
+})

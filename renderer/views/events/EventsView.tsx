@@ -1,6 +1,7 @@
 import '../../controls/controls.css'
 import './events.css'
 import { useEffect } from 'react'
+import { tabText } from '../../../app/messages/csv.ts'
 import type { RunInfo } from '../../../app/protocol/store.ts'
 import { NothingOfSweep } from '../../controls/NothingOfSweep.tsx'
 import { formatInt } from '../../drawing/format.ts'
@@ -15,11 +16,12 @@ import { CausePanel, kindOfCause, selectionOfCause } from './CausePanel.tsx'
 import { DensityStrip } from './DensityStrip.tsx'
 import { GroupList } from './GroupList.tsx'
 import { jump, type Target } from './jumps.ts'
-import { filterOfGroup, groupWord, placeOf } from './model.ts'
+import { placeOf } from './model.ts'
 import { RunNotes } from './RunNotes.tsx'
 import { SaveButton } from './SaveButton.tsx'
+import { eventSource, groupSource } from './sources.ts'
 import { Toolbar } from './Toolbar.tsx'
-import { eventTable, groupTable, tabText } from './table-text.ts'
+import { eventTable, groupTable } from './table-text.ts'
 import { useEvents } from './use-events.ts'
 import { useEventsKeys } from './use-events-keys.ts'
 import { useEventsInspector } from './use-inspector.ts'
@@ -168,18 +170,11 @@ const OfRun = ({ run }: { readonly run: RunInfo }) => {
             )}
             {groups === null || groups.list.length === 0 ? null : (
               <SaveButton
-                run={run}
-                groups={groupTable(look.by, groups.list)}
-                open={
+                source={
                   openGroup === undefined
-                    ? null
-                    : {
-                        filter: filterOfGroup(look.filter, look.by, openGroup.key),
-                        word: groupWord(look.by, openGroup.key),
-                        count: openGroup.count,
-                      }
+                    ? groupSource(look.by, groups.list)
+                    : eventSource(run.id, look, openGroup)
                 }
-                level={look.filter.level}
               />
             )}
           </div>

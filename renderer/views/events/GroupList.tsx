@@ -3,6 +3,7 @@ import { kindMeans, kindWord } from '../../../app/events/words.ts'
 import { MAX_EVENT_GROUPS, type StoreResult } from '../../../app/protocol/store.ts'
 import { RankChip } from '../../controls/RankChip.tsx'
 import { formatInt } from '../../drawing/format.ts'
+import { useTableSource } from '../../export/table-source.ts'
 import { DownIcon, NextIcon, PreviousIcon } from '../../shell/icons.tsx'
 import type { EventControl, GroupKey } from '../../state/events.ts'
 import { useSelection } from '../../state/selection.ts'
@@ -17,6 +18,7 @@ import {
   SEVERITY_TONES,
   stepsText,
 } from './model.ts'
+import { eventSource, groupSource } from './sources.ts'
 
 /** Scrolls to what the cursor is on, as keys move it. */
 const useSeen = <E extends HTMLElement>(isHere: boolean) => {
@@ -37,11 +39,13 @@ interface Props {
 /** The groups with their counts, and the events of the one that is open, a page at a time. */
 export const GroupList = ({ run, groups, rows, control }: Props) => {
   const { look, change } = control
+  const { name, read } = groupSource(look.by, groups.list)
+  const table = useTableSource(name, read)
   const open = (key: GroupKey): void =>
     change({ open: look.open === key ? null : key, from: 0, event: null, group: key })
   return (
     <>
-      <table className="events-table" data-testid="events-groups">
+      <table ref={table} className="events-table" data-testid="events-groups">
         <thead>
           <tr>
             <th scope="col">{look.by}</th>
@@ -131,9 +135,16 @@ const EventPage = ({ run, group, rows, control }: Pick<GroupProps, 'run' | 'grou
   const { look, change } = control
   const isRows = look.filter.level === 'rows'
   const go = (from: number): void => change({ from, event: null })
+  const { name, read } = eventSource(run, look, group)
+  const table = useTableSource(name, read)
   return (
     <>
-      <table className="events-list" aria-label={groupWord(look.by, group.key)} data-testid="events-list">
+      <table
+        ref={table}
+        className="events-list"
+        aria-label={groupWord(look.by, group.key)}
+        data-testid="events-list"
+      >
         <thead>
           <tr>
             <th scope="col" className="events-number">

@@ -1,6 +1,8 @@
 import type { LseBase } from '../../../app/lse/base.ts'
+import type { Table } from '../../../app/messages/csv.ts'
 import { RankChip } from '../../controls/RankChip.tsx'
 import { formatFloat } from '../../drawing/format.ts'
+import { useTableSource } from '../../export/table-source.ts'
 import { useSelection } from '../../state/selection.ts'
 import { keysText, lseText, stateText } from './lse-text.ts'
 import type { MergeModel, RankPart } from './model.ts'
@@ -8,9 +10,10 @@ import type { MergeModel, RankPart } from './model.ts'
 /** Numbers of every rank's partial; a click selects the rank in all views. */
 export const RankTable = ({ model, base }: { readonly model: MergeModel; readonly base: LseBase }) => {
   const { rank, select } = useSelection()
+  const table = useTableSource('Partials', () => partialTable(model, base))
   return (
     <div className="merge-table">
-      <table>
+      <table ref={table}>
         <thead>
           <tr>
             <th scope="col">rank</th>
@@ -53,6 +56,22 @@ export const RankTable = ({ model, base }: { readonly model: MergeModel; readonl
     </div>
   )
 }
+
+/** The same, exact, to be saved; the last row is the merged one. */
+export const partialTable = (model: MergeModel, base: LseBase): Table => ({
+  header: ['rank', 'keys', `lse_base_${base}`, 'weight', 'out_norm', 'state'],
+  rows: [
+    ...model.ranks.map((part) => [
+      part.rank,
+      part.visibleKeys,
+      part.lse,
+      part.weight,
+      part.norm,
+      part.trouble ?? stateText(part),
+    ]),
+    ['merged', totalKeys(model), model.lse, model.weightSum, norm(model.recomputed), ''],
+  ],
+})
 
 interface RowProps {
   readonly part: RankPart

@@ -1,40 +1,57 @@
 import type { VectorError } from '../../../app/lse/error.ts'
+import type { Table } from '../../../app/messages/csv.ts'
 import { formatSci } from '../../drawing/format.ts'
+import { useTableSource } from '../../export/table-source.ts'
 import type { MergeModel } from './model.ts'
 
 /** The three comparisons that tell a wrong partial from a wrong merge. */
-export const Verdicts = ({ model }: { readonly model: MergeModel }) => (
-  <table className="merge-verdicts">
-    <thead>
-      <tr>
-        <th scope="col">comparison</th>
-        <th scope="col">relative error</th>
-        <th scope="col">largest error</th>
-        <th scope="col">at value</th>
-      </tr>
-    </thead>
-    <tbody>
-      <Comparison
-        name="merged against the reference"
-        title="The engine's result against unsharded attention in fp64 over the same keys and values, rounded as the cache keeps them"
-        error={model.againstReference}
-        testId="merge-error-reference"
-      />
-      <Comparison
-        name="merged against this merge"
-        title="The engine's result against a merge of the captured partials, done here in fp64: what transport and merge add"
-        error={model.againstRecomputed}
-        testId="merge-error-recomputed"
-      />
-      <Comparison
-        name="this merge against the reference"
-        title="The captured partials, merged here in fp64, against the reference: what the partials themselves add"
-        error={model.partialsAgainstReference}
-        testId="merge-error-partials"
-      />
-    </tbody>
-  </table>
-)
+export const Verdicts = ({ model }: { readonly model: MergeModel }) => {
+  const table = useTableSource('Comparisons', () => verdictTable(model))
+  return (
+    <table ref={table} className="merge-verdicts">
+      <thead>
+        <tr>
+          <th scope="col">comparison</th>
+          <th scope="col">relative error</th>
+          <th scope="col">largest error</th>
+          <th scope="col">at value</th>
+        </tr>
+      </thead>
+      <tbody>
+        <Comparison
+          name="merged against the reference"
+          title="The engine's result against unsharded attention in fp64 over the same keys and values, rounded as the cache keeps them"
+          error={model.againstReference}
+          testId="merge-error-reference"
+        />
+        <Comparison
+          name="merged against this merge"
+          title="The engine's result against a merge of the captured partials, done here in fp64: what transport and merge add"
+          error={model.againstRecomputed}
+          testId="merge-error-recomputed"
+        />
+        <Comparison
+          name="this merge against the reference"
+          title="The captured partials, merged here in fp64, against the reference: what the partials themselves add"
+          error={model.partialsAgainstReference}
+          testId="merge-error-partials"
+        />
+      </tbody>
+    </table>
+  )
+}
+
+/** The same, exact, to be saved. */
+export const verdictTable = (model: MergeModel): Table => ({
+  header: ['comparison', 'relative_error', 'largest_absolute_error', 'at_value'],
+  rows: (
+    [
+      ['merged against the reference', model.againstReference],
+      ['merged against this merge', model.againstRecomputed],
+      ['this merge against the reference', model.partialsAgainstReference],
+    ] as const
+  ).map(([name, error]) => [name, error?.relative ?? null, error?.maxAbs ?? null, error?.at ?? null]),
+})
 
 interface Props {
   readonly name: string

@@ -1,11 +1,22 @@
 import { useState } from 'react'
+import { tabText } from '../../../app/messages/csv.ts'
 import { formatInt } from '../../drawing/format.ts'
+import { useTableSource } from '../../export/table-source.ts'
 import { CopyButton } from '../../shell/CopyButton.tsx'
 import { useAnswer } from '../../state/use-answer.ts'
 import { type Cell, firstToken, isWrong, KIND_WORDS, slotText } from './facts.ts'
+import {
+  allCells,
+  allRequests,
+  CELL_HEADER,
+  cellLine,
+  cellsIn,
+  REQUEST_HEADER,
+  requestLine,
+} from './sources.ts'
 import { pick, type SelectedCell } from './use-cell.ts'
 import { type Pages, pagingFor } from './use-pages.ts'
-import { cellIn, requestRows } from './windows.ts'
+import { requestRows } from './windows.ts'
 
 const REQUESTS = 50
 const COLUMNS = 100
@@ -70,9 +81,6 @@ const Parts = ({
   </div>
 )
 
-const tabbed = (rows: readonly (readonly (string | number)[])[]): string =>
-  rows.map((row) => row.join('\t')).join('\n')
-
 const Requests = ({ pages, selected }: Props) => {
   const { summary, shown, again } = pages
   const from = Math.floor(selected.request / REQUESTS) * REQUESTS
@@ -84,19 +92,8 @@ const Requests = ({ pages, selected }: Props) => {
     again,
   )
   const rows = answer === null ? [] : requestRows(answer)
-  const copied = tabbed([
-    ['request', 'length', 'local length', 'columns', 'with keys', 'newest token', 'its slot', 'written to'],
-    ...rows.map((row) => [
-      row.request,
-      row.globalLen,
-      row.localLen,
-      row.columns,
-      row.held,
-      row.newest,
-      row.newestSlot,
-      row.writtenSlot,
-    ]),
-  ])
+  const copied = tabText({ header: REQUEST_HEADER, rows: rows.map(requestLine) })
+  const table = useTableSource(`Requests of rank ${shown.rank}`, (work) => allRequests(pages, work))
   return (
     <section aria-label="Requests">
       <Parts
@@ -108,7 +105,7 @@ const Requests = ({ pages, selected }: Props) => {
         copied={copied}
       />
       <div className="pages-table">
-        <table>
+        <table ref={table}>
           <thead>
             <tr>
               <th scope="col">request</th>
@@ -191,24 +188,12 @@ const Cells = ({ pages, selected }: Props) => {
     },
     again,
   )
-  const cells =
-    answer === null
-      ? []
-      : Array.from({ length: COLUMNS }, (_, i) =>
-          cellIn(answer, answer.params.requestFrom, answer.params.columnFrom + i),
-        ).flatMap((cell) => (cell === null || cell.kind === 'absent' ? [] : [cell]))
+  const cells = answer === null ? [] : cellsIn(answer)
   const firstOf = (cell: Cell): number => firstToken(cell, paging) ?? Number.NaN
-  const copied = tabbed([
-    ['column', 'first token', 'page', 'keys here', 'taken at step', 'state'],
-    ...cells.map((cell) => [
-      cell.column,
-      firstOf(cell),
-      cell.page,
-      cell.valid,
-      cell.taken,
-      KIND_WORDS[cell.kind],
-    ]),
-  ])
+  const copied = tabText({ header: CELL_HEADER, rows: cells.map((cell) => cellLine(cell, paging)) })
+  const table = useTableSource(`Cells of rank ${shown.rank} request ${selected.request}`, (work) =>
+    allCells(pages, selected.request, work),
+  )
   return (
     <section aria-label={`Cells of request ${selected.request}`}>
       <Parts
@@ -220,7 +205,7 @@ const Cells = ({ pages, selected }: Props) => {
         copied={copied}
       />
       <div className="pages-table">
-        <table>
+        <table ref={table}>
           <thead>
             <tr>
               <th scope="col">column</th>

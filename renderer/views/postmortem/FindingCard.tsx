@@ -5,13 +5,14 @@ import { RankChip } from '../../controls/RankChip.tsx'
 import { sourceAddress } from '../../controls/source-address.ts'
 import { useCanvas } from '../../drawing/canvas.ts'
 import { formatInt } from '../../drawing/format.ts'
+import { useTableSource } from '../../export/table-source.ts'
 import { CopyButton } from '../../shell/CopyButton.tsx'
 import { useDump } from '../../state/dump.ts'
 import { useScenarios } from '../../state/scenarios.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useView } from '../../state/view.ts'
 import { useTheme } from '../../theme/use-theme.ts'
-import { drawEvidence, pictureHeight, pictureTable } from './draw-evidence.ts'
+import { drawEvidence, evidenceTable, pictureHeight, pictureTable } from './draw-evidence.ts'
 import {
   type At,
   evidenceText,
@@ -197,6 +198,7 @@ const EvidencePicture = ({ picture }: { readonly picture: Picture }) => {
     [theme, picture],
   )
   const [head = [], ...lines] = pictureTable(picture)
+  const table = useTableSource(picture.title, () => evidenceTable(picture))
   return (
     <figure className="pm-picture">
       <figcaption>
@@ -210,7 +212,7 @@ const EvidencePicture = ({ picture }: { readonly picture: Picture }) => {
       />
       <details>
         <summary>as numbers</summary>
-        <table>
+        <table ref={table}>
           <thead>
             <tr>
               {head.map((text, i) => (

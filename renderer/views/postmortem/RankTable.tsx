@@ -1,5 +1,8 @@
+import type { Table } from '../../../app/messages/csv.ts'
+import type { DumpRank } from '../../../app/protocol/store.ts'
 import { RankChip } from '../../controls/RankChip.tsx'
 import { formatInt, formatValue } from '../../drawing/format.ts'
+import { useTableSource } from '../../export/table-source.ts'
 import { useSelection } from '../../state/selection.ts'
 import { mapValue } from './map-layout.ts'
 import { MEASURE_WORDS, type RankPart } from './model.ts'
@@ -9,9 +12,10 @@ import type { RankMaps } from './use-rank-maps.ts'
 /** The maps in numbers: of every rank the picked cell, and how many values are no ordinary numbers. */
 export const RankTable = ({ shown, maps }: { readonly shown: Shown; readonly maps: RankMaps }) => {
   const { rank, select } = useSelection()
+  const table = useTableSource(`Ranks of ${shown.tensor ?? 'the tensor'}`, () => rankTable(shown, maps))
   return (
     <div className="pm-ranks">
-      <table>
+      <table ref={table}>
         <thead>
           <tr>
             <th scope="col">rank</th>
@@ -44,6 +48,31 @@ export const RankTable = ({ shown, maps }: { readonly shown: Shown; readonly map
   )
 }
 
+/** Of the picked cell of a rank: its measure; undefined where it is not there, null while it is read. */
+const pickedValue = (shown: Shown, { maps }: RankMaps, rank: DumpRank): number | null | undefined => {
+  const [map, cell] = [maps.get(rank), shown.cells.get(rank)]
+  if (cell === undefined) return undefined
+  return map === undefined ? null : mapValue(map, cell)
+}
+
+/** The same, exact, to be saved. */
+const rankTable = (shown: Shown, maps: RankMaps): Table => ({
+  header: ['rank', `picked_${shown.measure}`, 'nan', 'plus_inf', 'minus_inf', 'zero', 'least', 'most'],
+  rows: shown.parts.map(({ rank }) => {
+    const counts = maps.maps.get(rank)?.counts
+    return [
+      rank,
+      pickedValue(shown, maps, rank) ?? null,
+      counts?.nan ?? null,
+      counts?.plusInf ?? null,
+      counts?.minusInf ?? null,
+      counts?.zero ?? null,
+      counts?.least ?? null,
+      counts?.most ?? null,
+    ]
+  }),
+})
+
 interface RowProps {
   readonly part: RankPart
   readonly shown: Shown
@@ -53,10 +82,8 @@ interface RowProps {
 }
 
 const Row = ({ part, shown, maps, selected, onSelect }: RowProps) => {
-  const map = maps.maps.get(part.rank)
-  const cell = shown.cells.get(part.rank)
-  const value = map === undefined || cell === undefined ? null : mapValue(map, cell)
-  const counts = map?.counts
+  const value = pickedValue(shown, maps, part.rank)
+  const counts = maps.maps.get(part.rank)?.counts
   const infinite = counts === undefined ? 0 : counts.plusInf + counts.minusInf
   return (
     <tr
@@ -78,8 +105,8 @@ const Row = ({ part, shown, maps, selected, onSelect }: RowProps) => {
           </button>
         )}
       </th>
-      <td className={value !== null && Number.isNaN(value) ? 'num pm-bad' : 'num'}>
-        {value === null ? (cell === undefined ? 'not here' : '') : formatValue(value)}
+      <td className={Number.isNaN(value) ? 'num pm-bad' : 'num'}>
+        {value === undefined ? 'not here' : value === null ? '' : formatValue(value)}
       </td>
       {counts === undefined ? (
         <td colSpan={5} className="quiet">

@@ -1,11 +1,15 @@
 import { useState } from 'react'
+import { VECTOR_VALUES } from '../../../app/dump/survey.ts'
+import { type Table, tabText } from '../../../app/messages/csv.ts'
 import type { DumpRank, StoreResult } from '../../../app/protocol/store.ts'
 import { useCanvas } from '../../drawing/canvas.ts'
 import { drawSeries, type Series, seriesIndexAt } from '../../drawing/draw-series.ts'
 import { formatValue } from '../../drawing/format.ts'
 import { inkOf } from '../../drawing/ink.ts'
+import { allRows, useTableSource, type Work } from '../../export/table-source.ts'
 import { CopyButton } from '../../shell/CopyButton.tsx'
 import { useSelection } from '../../state/selection.ts'
+import { request } from '../../state/store-client.ts'
 import type { Answer } from '../../state/use-answer.ts'
 import { rankColour, type Theme } from '../../theme/colours.ts'
 import { useTheme } from '../../theme/use-theme.ts'
@@ -60,8 +64,8 @@ export const Values = ({ shown, tensor, answer }: Props) => {
         <p className="quiet pm-wait">
           {cells.size === 0 ? 'No rank that has this tensor keeps the selected head.' : 'reading …'}
         </p>
-      ) : table ? (
-        <ValueTable vector={vector} />
+      ) : table && answer !== null ? (
+        <ValueTable vector={vector} answer={answer} />
       ) : (
         <ValuePicture vector={vector} hovered={hovered} onHover={setHovered} />
       )}
@@ -85,14 +89,26 @@ const shortName = (rank: DumpRank): string => (rank === 'reference' ? 'ref' : `r
 const numberAt = ({ values, count }: Vector, part: number, index: number): number =>
   values[part * count + index] ?? Number.NaN
 
-/** A table of a spreadsheet: an index a line, a rank a column, exact values. */
+/** An index a line, a rank a column, exact values; `from` is the index of the first. */
+const valueRows = (vector: Vector, from: number): Table['rows'] =>
+  Array.from({ length: vector.count }, (_, i) => [
+    from + i,
+    ...vector.ranks.map((_, part) => numberAt(vector, part, i)),
+  ])
+
+const valueHeader = ({ each, ranks }: Vector): Table['header'] => [each, ...ranks.map(rankName)]
+
+/** What is shown, for a spreadsheet. */
 export const valuesText = (vector: Vector): string =>
-  [
-    [vector.each, ...vector.ranks.map(rankName)].join('\t'),
-    ...Array.from({ length: vector.count }, (_, i) =>
-      [i, ...vector.ranks.map((_, part) => numberAt(vector, part, i))].join('\t'),
-    ),
-  ].join('\n')
+  tabText({ header: valueHeader(vector), rows: valueRows(vector, 0) })
+
+/** All values, also those beyond what is shown. */
+const allValues = async ({ params, data }: Answer<'tensorVector'>, work: Work): Promise<Table> => ({
+  header: valueHeader(data),
+  rows: await allRows(work, VECTOR_VALUES, data.total, async (from, signal) =>
+    valueRows(await request('tensorVector', { ...params, from, max: VECTOR_VALUES }, { signal }), from),
+  ),
+})
 
 interface PictureProps {
   readonly vector: Vector
@@ -148,8 +164,15 @@ const LINE = 20
 const BEYOND = 10
 
 /** Only the lines that are seen are there: a vector has thousands of values. */
-const ValueTable = ({ vector }: { readonly vector: Vector }) => {
+const ValueTable = ({
+  vector,
+  answer,
+}: {
+  readonly vector: Vector
+  readonly answer: Answer<'tensorVector'>
+}) => {
   const [top, setTop] = useState(0)
+  const table = useTableSource(`Values of ${answer.params.tensor}`, (work) => allValues(answer, work))
   const first = Math.max(0, Math.floor(top / LINE) - BEYOND)
   const end = Math.min(vector.count, first + 60)
   return (
@@ -160,7 +183,7 @@ const ValueTable = ({ vector }: { readonly vector: Vector }) => {
       tabIndex={0}
       onScroll={(event) => setTop(event.currentTarget.scrollTop)}
     >
-      <table aria-rowcount={vector.count + 1}>
+      <table ref={table} aria-rowcount={vector.count + 1}>
         <thead>
           <tr>
             <th scope="col">{vector.each}</th>

@@ -1,4 +1,5 @@
 import type { Picture } from '../../../app/diagnosis/result.ts'
+import type { Table } from '../../../app/messages/csv.ts'
 import { formatValue } from '../../drawing/format.ts'
 import { inkOf } from '../../drawing/ink.ts'
 import { nanPattern, sequentialColour, sizeColour, type Theme } from '../../theme/colours.ts'
@@ -141,6 +142,26 @@ export const drawEvidence = (
   ctx.textBaseline = 'middle'
   if (picture.kind === 'bars') drawBars(ctx, width, height, theme, picture)
   else drawHeat(ctx, width, height, theme, picture)
+}
+
+/** The numbers of a picture, exact; null where they are not finite. The unit stands with the names. */
+export const evidenceTable = (picture: Picture): Table => {
+  const named = (name: string): string => (picture.unit === '' ? name : `${name} (${picture.unit})`)
+  return picture.kind === 'bars'
+    ? {
+        header: ['', ...picture.series.map(({ name }) => named(name))],
+        rows: picture.labels.map((label, i) => [
+          label,
+          ...picture.series.map(({ values }) => values[i] ?? null),
+        ]),
+      }
+    : {
+        header: ['', ...picture.columns.map(named)],
+        rows: picture.rows.map((row, i) => [
+          row,
+          ...picture.columns.map((_, column) => picture.values[i * picture.columns.length + column] ?? null),
+        ]),
+      }
 }
 
 /** The picture as a table of a spreadsheet. */

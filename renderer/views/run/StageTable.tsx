@@ -1,8 +1,10 @@
+import type { Table } from '../../../app/messages/csv.ts'
 import type { StoreResult } from '../../../app/protocol/store.ts'
 import { OUTER_STAGES, STAGES } from '../../../app/trace/stages.ts'
 import { SourceBadge } from '../../controls/SourceBadge.tsx'
 import { formatPercent, formatUs } from '../../drawing/format.ts'
 import { sourceNote } from '../../drawing/provenance.ts'
+import { useTableSource } from '../../export/table-source.ts'
 import { stageColour } from '../../theme/colours.ts'
 import { useTheme } from '../../theme/use-theme.ts'
 
@@ -65,13 +67,28 @@ const StageRow = ({ row, most, labelled }: RowProps) => {
   )
 }
 
+/** The same, exact, to be saved. */
+export const stageTable = (stages: readonly Row[]): Table => ({
+  header: ['stage', 'source', 'p50_us', 'p95_us', 'share_of_time', 'wait_share_of_time'],
+  rows: stages.map(({ stage, sources, p50Us, p95Us, share, waitShare }) => [
+    stage,
+    sourceNote(sources) ?? 'measured',
+    p50Us,
+    p95Us,
+    isOuter(stage) ? null : share,
+    isOuter(stage) ? null : waitShare,
+  ]),
+})
+
 /** Each stage's duration on a rank and layer, and its share of the ranks' time; waiting is hatched. */
 export const StageTable = ({ stages }: { readonly stages: readonly Row[] }) => {
   const order = (stage: string): number => ORDER.get(stage) ?? ORDER.size
   const most = Math.max(0, ...stages.map(({ share }) => share))
   const labelled = stages.some(({ sources }) => sourceNote(sources) !== undefined)
+  const sorted = [...stages].sort((a, b) => order(a.stage) - order(b.stage))
+  const table = useTableSource('Stages', () => stageTable(sorted))
   return (
-    <table className="stage-table" data-testid="stage-table">
+    <table ref={table} className="stage-table" data-testid="stage-table">
       <thead>
         <tr>
           <th scope="col">Stage</th>
@@ -89,11 +106,9 @@ export const StageTable = ({ stages }: { readonly stages: readonly Row[] }) => {
         </tr>
       </thead>
       <tbody>
-        {[...stages]
-          .sort((a, b) => order(a.stage) - order(b.stage))
-          .map((row) => (
-            <StageRow key={row.stage} row={row} most={most} labelled={labelled} />
-          ))}
+        {sorted.map((row) => (
+          <StageRow key={row.stage} row={row} most={most} labelled={labelled} />
+        ))}
       </tbody>
     </table>
   )

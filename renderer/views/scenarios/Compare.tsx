@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import type { Table } from '../../../app/messages/csv.ts'
 import { RankChip } from '../../controls/RankChip.tsx'
 import { useCanvas } from '../../drawing/canvas.ts'
 import { acceptedText, DRAFT_HINT, DRAFT_PROXY } from '../../drawing/draft.ts'
@@ -7,6 +8,7 @@ import { drawSeries, type Series, seriesIndexAt } from '../../drawing/draw-serie
 import { formatFloat, formatInt, formatSci, formatValue } from '../../drawing/format.ts'
 import { type HeatRange, heatHit } from '../../drawing/heat.ts'
 import { inkOf } from '../../drawing/ink.ts'
+import { useTableSource } from '../../export/table-source.ts'
 import type { Side } from '../../state/scenarios.ts'
 import { statusColour, type Theme } from '../../theme/colours.ts'
 import { useTheme } from '../../theme/use-theme.ts'
@@ -53,7 +55,9 @@ const SidePanel = ({ side, state, range, cell, onPick }: SideProps) => {
       ) : (
         <>
           <ErrorMap capture={capture} range={range} cell={cell} onPick={onPick} />
-          {model === null || cell === null ? null : <Partials model={model} capture={capture} cell={cell} />}
+          {model === null || cell === null ? null : (
+            <Partials side={side} model={model} capture={capture} cell={cell} />
+          )}
         </>
       )}
       <Events events={events} />
@@ -128,61 +132,76 @@ const ErrorMap = ({ capture, range, cell, onPick }: MapProps) => {
 }
 
 interface PartialsProps {
+  readonly side: Side
   readonly model: SideModel
   readonly capture: CaptureShape
   readonly cell: Cell
 }
 
-const Partials = ({ model, capture, cell }: PartialsProps) => (
-  <table className="scenario-partials">
-    <thead>
-      <tr>
-        <th scope="col">rank</th>
-        <th scope="col">keys</th>
-        <th scope="col" title={`log-sum-exp, base ${capture.lseBase}`}>
-          lse
-        </th>
-        <th scope="col">|out|</th>
-        <th scope="col" title="As the lse asks for; a broken merge may have taken another">
-          weight
-        </th>
-        <td />
-      </tr>
-    </thead>
-    <tbody>
-      {model.ranks.map(({ rank, lse, norm, weight }) => {
-        const keys = capture.visibleKeys[rank * capture.rows + cell.row] ?? -1
-        return (
-          <tr key={rank}>
-            <th scope="row">
-              <RankChip rank={rank} />
-            </th>
-            <td className="num">{keys < 0 ? '–' : formatInt(keys)}</td>
-            <td className={Number.isNaN(lse) ? 'num scenario-bad' : 'num'}>{formatFloat(lse, 3)}</td>
-            <td className={Number.isNaN(norm) ? 'num scenario-bad' : 'num'}>{formatFloat(norm, 3)}</td>
-            <td className="num">{formatFloat(weight, 3)}</td>
-            <td className="scenario-bar" aria-hidden="true">
-              <span style={{ width: `${Math.round(100 * Math.min(1, weight))}%` }} />
-            </td>
-          </tr>
-        )
-      })}
-    </tbody>
-    <tfoot>
-      <tr>
-        <th scope="row" colSpan={4}>
-          merged against the reference
-        </th>
-        <td
-          className={model.error !== null && Number.isNaN(model.error.relative) ? 'num scenario-bad' : 'num'}
-        >
-          {model.error === null ? '–' : formatSci(model.error.relative)}
-        </td>
-        <td />
-      </tr>
-    </tfoot>
-  </table>
-)
+const Partials = ({ side, model, capture, cell }: PartialsProps) => {
+  const table = useTableSource(`Partials ${side}`, () => partialTable(model, capture, cell))
+  return (
+    <table ref={table} className="scenario-partials">
+      <thead>
+        <tr>
+          <th scope="col">rank</th>
+          <th scope="col">keys</th>
+          <th scope="col" title={`log-sum-exp, base ${capture.lseBase}`}>
+            lse
+          </th>
+          <th scope="col">|out|</th>
+          <th scope="col" title="As the lse asks for; a broken merge may have taken another">
+            weight
+          </th>
+          <td />
+        </tr>
+      </thead>
+      <tbody>
+        {model.ranks.map(({ rank, lse, norm, weight }) => {
+          const keys = capture.visibleKeys[rank * capture.rows + cell.row] ?? -1
+          return (
+            <tr key={rank}>
+              <th scope="row">
+                <RankChip rank={rank} />
+              </th>
+              <td className="num">{keys < 0 ? '–' : formatInt(keys)}</td>
+              <td className={Number.isNaN(lse) ? 'num scenario-bad' : 'num'}>{formatFloat(lse, 3)}</td>
+              <td className={Number.isNaN(norm) ? 'num scenario-bad' : 'num'}>{formatFloat(norm, 3)}</td>
+              <td className="num">{formatFloat(weight, 3)}</td>
+              <td className="scenario-bar" aria-hidden="true">
+                <span style={{ width: `${Math.round(100 * Math.min(1, weight))}%` }} />
+              </td>
+            </tr>
+          )
+        })}
+      </tbody>
+      <tfoot>
+        <tr>
+          <th scope="row" colSpan={4}>
+            merged against the reference
+          </th>
+          <td
+            className={
+              model.error !== null && Number.isNaN(model.error.relative) ? 'num scenario-bad' : 'num'
+            }
+          >
+            {model.error === null ? '–' : formatSci(model.error.relative)}
+          </td>
+          <td />
+        </tr>
+      </tfoot>
+    </table>
+  )
+}
+
+/** The same, exact, to be saved. */
+const partialTable = (model: SideModel, capture: CaptureShape, cell: Cell): Table => ({
+  header: ['rank', 'keys', `lse_base_${capture.lseBase}`, 'out_norm', 'weight', 'merged_relative_error'],
+  rows: model.ranks.map(({ rank, lse, norm, weight }) => {
+    const keys = capture.visibleKeys[rank * capture.rows + cell.row] ?? -1
+    return [rank, keys < 0 ? null : keys, lse, norm, weight, model.error?.relative ?? null]
+  }),
+})
 
 const Events = ({ events }: Pick<SideState, 'events'>) => {
   if (events === null) return null

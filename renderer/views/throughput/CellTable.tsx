@@ -1,52 +1,19 @@
+import { type Table, tabText } from '../../../app/messages/csv.ts'
 import { arrangementName } from '../../../app/sweep/spots.ts'
 import { LIMIT_WORDS, VERDICT_WORDS } from '../../../app/sweep/words.ts'
 import type { Manifest } from '../../../app/trace/manifest.ts'
 import { SourceBadge } from '../../controls/SourceBadge.tsx'
 import { formatFloat, formatInt, formatRate } from '../../drawing/format.ts'
+import { useTableSource } from '../../export/table-source.ts'
 import { CopyButton } from '../../shell/CopyButton.tsx'
 import type { CellRow, Place } from './model.ts'
 import { spotSource } from './source.ts'
+import { cellTable } from './table-text.ts'
 import { gainText, intervalText } from './words.ts'
 
-/** The cell as lines with tabs, exact, with the source of every number that was not measured. */
-const copyText = (place: Place, rows: readonly CellRow[], manifest: Manifest): string =>
-  [
-    `context ${place.context}, concurrency ${place.concurrency}`,
-    [
-      'arrangement',
-      'source',
-      'tokens/s',
-      'repeats',
-      'gain',
-      'step ms',
-      'p95 ms',
-      'attention ms',
-      'transfer ms',
-      'waiting ms',
-      'predicted step ms',
-      'limit',
-      'batch',
-      'capacity tokens',
-    ].join('\t'),
-    ...rows.map(({ spot, predicted, gain }) =>
-      [
-        arrangementName(spot),
-        spotSource(spot, manifest) ?? 'measured',
-        spot.tokensPerSecond,
-        spot.rows.map((row) => row.tokensPerSecond).join(' '),
-        gain ?? '',
-        spot.stepMs,
-        spot.stepMsP95,
-        spot.attnMs,
-        spot.commMs,
-        spot.waitMs,
-        predicted?.stepMs ?? '',
-        spot.limit,
-        spot.batch,
-        spot.capacityTokens,
-      ].join('\t'),
-    ),
-  ].join('\n')
+/** The cell as lines with tabs, below what it is. */
+const copyText = ({ context, concurrency }: Place, table: Table): string =>
+  `context ${context}, concurrency ${concurrency}\n${tabText(table)}`
 
 const ms = (value: number): string => (Number.isNaN(value) ? '–' : formatRate(value))
 
@@ -60,6 +27,10 @@ interface Props {
 
 /** Every arrangement of the selected cell: rates of all repeats, where a step goes, and what the cost model says of it. */
 export const CellTable = ({ place, rows, picked, manifest, onPick }: Props) => {
+  const table = useTableSource(
+    place === null ? 'Cell' : `Cell of context ${place.context} concurrency ${place.concurrency}`,
+    () => cellTable(rows, manifest),
+  )
   if (place === null)
     return (
       <section className="throughput-part" aria-label="Selected cell">
@@ -85,7 +56,7 @@ export const CellTable = ({ place, rows, picked, manifest, onPick }: Props) => {
         </span>
         {rows.length === 0 ? null : (
           <CopyButton
-            text={copyText(place, rows, manifest)}
+            text={copyText(place, cellTable(rows, manifest))}
             what="the cell"
             label="Copy"
             className="button button-quiet throughput-copy"
@@ -95,7 +66,7 @@ export const CellTable = ({ place, rows, picked, manifest, onPick }: Props) => {
       </h3>
       {rows.length === 0 ? null : (
         <div className="throughput-scroll">
-          <table className="cell-table" data-testid="cell-table">
+          <table ref={table} className="cell-table" data-testid="cell-table">
             <thead>
               <tr>
                 <th scope="col">arrangement</th>

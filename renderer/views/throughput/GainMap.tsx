@@ -4,9 +4,11 @@ import type { Cell } from '../../../app/sweep/summary.ts'
 import { bestText, VERDICT_WORDS } from '../../../app/sweep/words.ts'
 import { SourceBadge } from '../../controls/SourceBadge.tsx'
 import { formatInt, formatRate } from '../../drawing/format.ts'
+import { useTableSource } from '../../export/table-source.ts'
 import { divergingColour, divergingInk, type Theme } from '../../theme/colours.ts'
 import { useTheme } from '../../theme/use-theme.ts'
 import type { Place } from './model.ts'
+import { gainTable } from './table-text.ts'
 import { gainText, intervalText, tokensText } from './words.ts'
 
 /** Strength of a gain's colour: full from a factor of two on, and never so weak that its sign is lost. */
@@ -97,54 +99,57 @@ interface Props {
 }
 
 /** The best arrangement of every context and concurrency, and its gain over the baseline. */
-export const GainMap = ({ map, concurrencies, source, context, concurrency, onSelect }: Props) => (
-  <section className="throughput-part throughput-map" aria-label="Gain map">
-    <h3>
-      Best DCP over TP <SourceBadge source={source} />
-      <span className="field-unit">
-        gain, arrangement, what limits it by the cost model; tp: slower than TP; n.s.: not significant; cap:
-        at capacity
-      </span>
-    </h3>
-    <div className="throughput-scroll">
-      <table data-testid="gain-map">
-        <thead>
-          <tr>
-            <th scope="col">context</th>
-            {concurrencies.map((value) => (
-              <th
-                key={value}
-                scope="col"
-                className="num map-column"
-                title={`concurrency ${formatInt(value)}`}
-              >
-                n {formatInt(value)}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {map.map((places) => {
-            const at = places[0]?.context ?? 0
-            return (
-              <tr key={at}>
-                <th scope="row" className="num" title={`${formatInt(at)} tokens`}>
-                  {tokensText(at)}
+export const GainMap = ({ map, concurrencies, source, context, concurrency, onSelect }: Props) => {
+  const table = useTableSource('Gain map', () => gainTable(map, source))
+  return (
+    <section className="throughput-part throughput-map" aria-label="Gain map">
+      <h3>
+        Best DCP over TP <SourceBadge source={source} />
+        <span className="field-unit">
+          gain, arrangement, what limits it by the cost model; tp: slower than TP; n.s.: not significant; cap:
+          at capacity
+        </span>
+      </h3>
+      <div className="throughput-scroll">
+        <table ref={table} data-testid="gain-map">
+          <thead>
+            <tr>
+              <th scope="col">context</th>
+              {concurrencies.map((value) => (
+                <th
+                  key={value}
+                  scope="col"
+                  className="num map-column"
+                  title={`concurrency ${formatInt(value)}`}
+                >
+                  n {formatInt(value)}
                 </th>
-                {places.map((place) => (
-                  <MapCell
-                    key={place.concurrency}
-                    place={place}
-                    source={source}
-                    selected={place.context === context && place.concurrency === concurrency}
-                    onSelect={onSelect}
-                  />
-                ))}
-              </tr>
-            )
-          })}
-        </tbody>
-      </table>
-    </div>
-  </section>
-)
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {map.map((places) => {
+              const at = places[0]?.context ?? 0
+              return (
+                <tr key={at}>
+                  <th scope="row" className="num" title={`${formatInt(at)} tokens`}>
+                    {tokensText(at)}
+                  </th>
+                  {places.map((place) => (
+                    <MapCell
+                      key={place.concurrency}
+                      place={place}
+                      source={source}
+                      selected={place.context === context && place.concurrency === concurrency}
+                      onSelect={onSelect}
+                    />
+                  ))}
+                </tr>
+              )
+            })}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  )
+}

@@ -67,9 +67,9 @@ const services = (runsFolder = '/nowhere-to-write\0/runs') => {
       remember: (folder) => calls.push(['remember', folder]),
       find: async () => undefined,
     },
-    saveText: async (name, text) => {
-      if (text === 'full') throw new Error('the disk is full')
-      calls.push(['save', name, text])
+    saveFile: async (name, content) => {
+      if (content === 'full') throw new Error('the disk is full')
+      calls.push(['save', name, content])
       return name === 'cancelled.csv' ? undefined : name
     },
     showInFolder: (path) => calls.push(['show', path]),
@@ -116,13 +116,14 @@ describe('a payload', () => {
   })
 })
 
-describe('saveText', () => {
-  const save = (name: string, text = 'a,b') =>
-    services().send({ command: 'saveText', params: { name, text } })
+describe('saveFile', () => {
+  const save = (name: string, content: unknown = 'a,b') =>
+    services().send({ command: 'saveFile', params: { name, content } })
 
   it('says what was saved, that nothing was, or why it could not be', async () => {
     expect(await save('events.csv')).toEqual({ ok: true, saved: 'events.csv' })
     expect(await save('cancelled.csv')).toEqual(OK)
+    expect(await save('map.png', new Uint8Array([137, 80]))).toEqual({ ok: true, saved: 'map.png' })
     expect(await save('events.csv', 'full')).toMatchObject({
       ok: false,
       message: 'Nothing was saved: the disk is full',
@@ -132,6 +133,11 @@ describe('saveText', () => {
   it.each(['', '../events.csv', '/etc/passwd', '.hidden', 'a\nb'])('refuses %j as a name', async (name) => {
     const result = await save(name)
     expect(result.ok === false && result.issues[0]?.path).toBe('name')
+  })
+
+  it('refuses what is neither text nor bytes', async () => {
+    const result = await save('map.png', { length: 3 })
+    expect(result.ok === false && result.issues[0]?.path).toBe('content')
   })
 })
 

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { BACKEND_NAMES, PROFILES } from '../../../app/backends/index.ts'
 import { SEMANTIC_ROWS } from '../../../app/backends/words.ts'
+import { tabText } from '../../../app/messages/csv.ts'
 import { FORM_LINE } from '../../../renderer/state/backend-pick.ts'
 import { presetDraft } from '../../../renderer/state/form.ts'
 import type { Look } from '../../../renderer/views/backends/look.ts'
-import { cellAt, linesOf, pickedOf, shownOf, tableText } from '../../../renderer/views/backends/model.ts'
+import { cellAt, linesOf, matrixTable, pickedOf, shownOf } from '../../../renderer/views/backends/model.ts'
 import { inspectorRows } from '../../../renderer/views/backends/use-inspector.ts'
 
 const LOOK: Look = { words: '', wanted: 'all', framework: 'all' }
@@ -59,8 +60,10 @@ describe('what is shown of the matrix', () => {
   })
 
   test('is copied as a table', () => {
-    const [head, ...lines] = tableText(shown({ words: 'flashmla transport', wanted: 'refused' })).split('\n')
-    expect(head).toBe('\tvllm-flashmla\tvllm-flashmla-sparse')
+    const [head, ...lines] = tabText(
+      matrixTable(shown({ words: 'flashmla transport', wanted: 'refused' })),
+    ).split('\n')
+    expect(head).toBe('feature\tvllm-flashmla\tvllm-flashmla-sparse')
     expect(lines).toContain('a2a\taccepted\trefused (transport)')
   })
 })

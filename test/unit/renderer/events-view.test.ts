@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { runNotes } from '../../../app/events/run-notes.ts'
 import { EVENT_LEVELS, KIND_MEANS, KIND_WORDS, KINDS_OF, kindWord } from '../../../app/events/words.ts'
+import { tabText } from '../../../app/messages/csv.ts'
 import { runConfigSchema } from '../../../app/run/config.ts'
 import { NO_FILTER, useEventStore } from '../../../renderer/state/events.ts'
 import { NO_SELECTION } from '../../../renderer/state/selection.ts'
@@ -33,7 +34,7 @@ import {
   stepsText,
 } from '../../../renderer/views/events/model.ts'
 import { spotText, spreadGeometry, spreadHit } from '../../../renderer/views/events/spread-geometry.ts'
-import { eventTable, groupTable, tabText } from '../../../renderer/views/events/table-text.ts'
+import { eventTable, groupTable } from '../../../renderer/views/events/table-text.ts'
 import { eventInspectorRows } from '../../../renderer/views/events/use-inspector.ts'
 import { sampleManifest } from '../store/sample.ts'
 

@@ -55,7 +55,7 @@ describe('the palette', () => {
   })
 
   it('has every action but itself, the keys of the view in front only, and every run', () => {
-    const ids = commandsIn('timeline').map(({ id }) => id)
+    const ids = commandsIn('timeline', []).map(({ id }) => id)
     for (const { id } of ACTIONS) expect(ids.includes(id)).toBe(id !== 'palette')
     expect(ids).toContain('key.timeline.W')
     expect(ids).not.toContain('key.merge.↑')
@@ -83,7 +83,7 @@ describe('the palette', () => {
   })
 
   it('finds a command by a few letters and by the view that it belongs to', () => {
-    const best = (words: string) => fitting(commandsIn('timeline'), words)[0]?.command.title
+    const best = (words: string) => fitting(commandsIn('timeline', []), words)[0]?.command.title
     expect(best('zoom in')).toBe('Zoom in')
     expect(best('timeline pan r')).toBe('Pan right')
     expect(best('bbb')).toBe('Open 2026-11-30-bbb: tiny, 4 ranks')
@@ -91,7 +91,7 @@ describe('the palette', () => {
   })
 
   it('puts what does nothing now behind what does', () => {
-    const fits = fitting(commandsIn('timeline'), '')
+    const fits = fitting(commandsIn('timeline', []), '')
     const enabled = fits.map(({ command }) => command.enabled)
     expect(enabled.indexOf(false)).toBeGreaterThan(enabled.lastIndexOf(true))
     expect(enabled).toContain(false)
