@@ -7,6 +7,7 @@ import { CELL_KINDS } from '../pages/page-table.ts'
 import { LIMITS, TRANSPORTS } from '../sweep/cost.ts'
 import type { PointRow } from '../sweep/point-rows.ts'
 import { manifestSchema, RUN_STATUSES } from '../trace/manifest.ts'
+import { STAT_GROUPINGS } from '../trace/span-stats.ts'
 import { PROVENANCES, SEVERITIES, STAGES } from '../trace/stages.ts'
 
 /**
@@ -346,6 +347,37 @@ export const storeMethods = {
         sources: z.array(provenance),
       }),
     ),
+  },
+  /**
+   * Statistics of the spans of `ranks`, or of their recorded kernels, that touch [startNs, endNs), by what `by` names: the
+   * MAX_STAT_ROWS with the largest sum of `groups`. Units: SpanStat in app/trace/span-stats.ts. Spans of OUTER_STAGES have
+   * rows of their own and count for no rank.
+   */
+  spanStats: {
+    params: z.strictObject({
+      run: runId,
+      startNs: z.number(),
+      endNs: z.number(),
+      ranks: z.array(int.min(0)).max(64),
+      by: z.enum(STAT_GROUPINGS),
+    }),
+    result: z.strictObject({
+      groups: int,
+      rows: z.array(
+        z.strictObject({
+          key: z.union([z.string(), int]),
+          count: z.number(),
+          sumNs: z.number(),
+          waitNs: z.number(),
+          minNs: z.number(),
+          p50Ns: z.number(),
+          p95Ns: z.number(),
+          maxNs: z.number(),
+          longest: z.strictObject({ rank: int, startNs: z.number() }),
+          sources: z.array(provenance),
+        }),
+      ),
+    }),
   },
   /** Physical page of each block-table column of a request at a step (the same on all ranks); -1 not allocated. */
   blockTable: {

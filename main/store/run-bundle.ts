@@ -25,6 +25,7 @@ import type { PageMethod } from './page-shelf.ts'
 import { PartTotals } from './part-totals.ts'
 import { StoreProblem } from './problem.ts'
 import { SpanLoader } from './span-loader.ts'
+import { spanStats } from './span-stats.ts'
 import { runQuery } from './sql-query.ts'
 import {
   blockTable,
@@ -93,6 +94,7 @@ export class RunBundle {
     kernelAt: (params) => withConnection(this.#duck, (c) => kernelAt(c, this.folder, params)),
     steps: (params) => withConnection(this.#duck, (c) => steps(c, this.folder, params)),
     stages: () => withConnection(this.#duck, (c) => stages(c, this.folder)),
+    spanStats: (params, signal) => this.#asked(signal, (c) => spanStats(c, this.folder, params)),
     blockTable: (params) => withConnection(this.#duck, (c) => blockTable(c, this.folder, params)),
     rows: (params) => withConnection(this.#duck, (c) => rows(c, this.folder, params)),
     events: (params) => withConnection(this.#duck, (c) => events(c, this.folder, params)),
@@ -232,6 +234,8 @@ export const answerRun = (
       return answer(method, storeMethods.steps.params)
     case 'stages':
       return answer(method, storeMethods.stages.params)
+    case 'spanStats':
+      return answer(method, storeMethods.spanStats.params)
     case 'blockTable':
       return answer(method, storeMethods.blockTable.params)
     case 'rows':

@@ -82,7 +82,7 @@ export const stages = async (
 }
 
 /** Provenances of a list with spaces, in their order. */
-const sourcesOf = (list: string): Provenance[] => {
+export const sourcesOf = (list: string): Provenance[] => {
   const found = list.split(' ')
   return PROVENANCES.filter((provenance) => found.includes(provenance))
 }

@@ -1,6 +1,8 @@
-import { useRef } from 'react'
+import { type PointerEvent, useRef } from 'react'
 
 interface Props {
+  /** The border that it is: the left one of a panel at the right, or the top one of a panel below. */
+  readonly edge?: 'left' | 'top'
   readonly label: string
   readonly value: number
   readonly min: number
@@ -10,26 +12,29 @@ interface Props {
 
 const STEP = 16
 
-/** The left border of a panel at the right: dragged, or moved with the arrow keys, it changes the panel's width. */
-export const Resizer = ({ label, value, min, max, onChange }: Props) => {
-  const drag = useRef<{ x: number; value: number } | null>(null)
+/** A border of a panel: dragged, or moved with the arrow keys, it changes the panel's width or height. */
+export const Resizer = ({ edge = 'left', label, value, min, max, onChange }: Props) => {
+  const drag = useRef<{ at: number; value: number } | null>(null)
+  const isLeft = edge === 'left'
+  const placeOf = (event: PointerEvent): number => (isLeft ? event.clientX : event.clientY)
+  const [more, less] = isLeft ? ['ArrowLeft', 'ArrowRight'] : ['ArrowUp', 'ArrowDown']
   return (
     // biome-ignore lint/a11y/useSemanticElements: a separator that is dragged; <hr> cannot be
     <div
-      className="resizer"
+      className={isLeft ? 'resizer' : 'resizer resizer-top'}
       role="separator"
       tabIndex={0}
       aria-label={label}
-      aria-orientation="vertical"
+      aria-orientation={isLeft ? 'vertical' : 'horizontal'}
       aria-valuenow={value}
       aria-valuemin={min}
       aria-valuemax={max}
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId)
-        drag.current = { x: event.clientX, value }
+        drag.current = { at: placeOf(event), value }
       }}
       onPointerMove={(event) => {
-        if (drag.current !== null) onChange(drag.current.value + drag.current.x - event.clientX)
+        if (drag.current !== null) onChange(drag.current.value + drag.current.at - placeOf(event))
       }}
       onPointerUp={() => {
         drag.current = null
@@ -38,7 +43,7 @@ export const Resizer = ({ label, value, min, max, onChange }: Props) => {
         drag.current = null
       }}
       onKeyDown={(event) => {
-        const by = event.code === 'ArrowLeft' ? STEP : event.code === 'ArrowRight' ? -STEP : 0
+        const by = event.code === more ? STEP : event.code === less ? -STEP : 0
         if (by === 0) return
         event.preventDefault()
         onChange(value + by)

@@ -11,7 +11,7 @@ export interface ViewKey {
 export const VIEW_KEYS: Readonly<Record<ViewId, readonly ViewKey[]>> = {
   run: [],
   timeline: [
-    { keys: 'W S', title: 'Zoom in and out', each: ['Zoom in', 'Zoom out'] },
+    { keys: 'W S', title: 'Zoom in and out (Ctrl and drag: to a part)', each: ['Zoom in', 'Zoom out'] },
     { keys: 'A D', title: 'Pan left and right', each: ['Pan left', 'Pan right'] },
     { keys: '0', title: 'Show the whole run' },
     { keys: 'Backspace', title: 'Undo a zoom' },
@@ -22,8 +22,17 @@ export const VIEW_KEYS: Readonly<Record<ViewId, readonly ViewKey[]>> = {
       each: ['Previous span of the rank', 'Next span of the rank'],
     },
     { keys: 'P N', title: 'Previous and next rank', each: ['Previous rank', 'Next rank'] },
-    { keys: 'R', title: 'Make the selected span, or what is shown, an area (Shift and drag: any part)' },
-    { keys: 'M', title: 'Set or take away a mark at the pointer (Shift: take all away)' },
+    {
+      keys: 'R',
+      title: 'Make the selected span or step, or what is shown, an area (Shift and drag: any part)',
+    },
+    {
+      keys: 'M',
+      title:
+        'Set or take away a mark at the pointer or selected span (Shift: take all away; drag on the ruler: two)',
+    },
+    { keys: 'C', title: 'Copy the time between the last two marks' },
+    { keys: 'T', title: 'Statistics of the area, the selected step or the run' },
   ],
   ownership: [
     { keys: 'W S', title: 'Zoom in and out', each: ['Zoom in', 'Zoom out'] },

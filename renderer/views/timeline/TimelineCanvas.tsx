@@ -10,6 +10,7 @@ import { HoverCard } from './HoverCard.tsx'
 import { itemAtPoint, itemAtTime } from './items.ts'
 import { lanesOf, scrollToLane } from './lanes.ts'
 import type { LookControl } from './look.ts'
+import { snapped } from './measure.ts'
 import { type TimeRange, timeAtX } from './range.ts'
 import type { HoveredItem, StepColumns } from './scene.ts'
 import type { TilePiece } from './tiles.ts'
@@ -38,7 +39,7 @@ interface Props {
   readonly onTrouble: (sentence: string | null) => void
 }
 
-/** Pixels within which a mark is hit. */
+/** Pixels within which a mark is hit, and from which it goes to the edge of a span or step. */
 const MARK_SLACK = 5
 
 const selectedText = (item: HoveredItem | null): string =>
@@ -54,6 +55,7 @@ export const TimelineCanvas = (props: Props) => {
   const { rank, step, timeNs } = useSelection()
   const [size, setSize] = useState({ width: 800, height: 400 })
   const [pointer, setPointer] = useState<Point | null>(null)
+  const [zoomBox, setZoomBox] = useState<TimeRange | null>(null)
   const plate = useRef<Plate | null>(null)
   const lanes = lanesOf(size.height, ranks, look.scroll, kernels)
   const plot = Math.max(1, size.width - lanes.labelWidth)
@@ -77,6 +79,7 @@ export const TimelineCanvas = (props: Props) => {
         hovered,
         pickedKernel,
         area: look.area,
+        zoomBox,
         marks: look.marks,
       }
       plate.current = drawTimeline(ctx, width, height, dpr, theme, scene, plate.current)
@@ -98,6 +101,7 @@ export const TimelineCanvas = (props: Props) => {
       hovered?.rank,
       hovered?.kernel,
       kernels,
+      zoomBox,
       pickedKernel?.startNs,
       pickedKernel?.rank,
     ],
@@ -107,11 +111,22 @@ export const TimelineCanvas = (props: Props) => {
     ranks,
     pieces,
     selected,
+    shown: range,
     reveal: control.reveal,
     onRank: (next) => change(() => ({ scroll: scrollToLane(next, lanes, size.height) })),
     onKernel: (kernel) => change(() => ({ kernel })),
     onTrouble: props.onTrouble,
   })
+  const nearNs = (MARK_SLACK * (range.endNs - range.startNs)) / plot
+  /** Times that a mark keeps to: borders of the span under the pointer, the selected one, and steps. */
+  function* edges(): Generator<number> {
+    for (const item of [hovered, selected])
+      if (item !== null) yield* [item.startNs, item.startNs + item.durNs]
+    for (let i = 0; i < (steps?.step.length ?? 0); i++) {
+      const start = steps?.startNs[i] ?? 0
+      yield* [start, start + (steps?.wallNs[i] ?? 0)]
+    }
+  }
   const handlers = useGestures({
     canvas,
     control,
@@ -120,6 +135,9 @@ export const TimelineCanvas = (props: Props) => {
     setPointer,
     onPick: picking.pickAt,
     onArea: (area) => change(() => ({ area })),
+    onZoomBox: setZoomBox,
+    onMeasure: (...ends) =>
+      change(() => ({ marks: ends.map((ns) => snapped(ns, edges(), nearNs)).sort((a, b) => a - b) })),
     onScroll: (pixels) => change(() => ({ scroll: lanes.scroll + pixels })),
   })
   useTimelineKeys({
@@ -129,8 +147,10 @@ export const TimelineCanvas = (props: Props) => {
     picking,
     selected,
     step: props.stepPart,
-    pointerNs: pointer === null ? null : timeAtX(pointer.x - lanes.labelWidth, range, plot),
-    nearNs: (MARK_SLACK * (range.endNs - range.startNs)) / plot,
+    placed: props.placed,
+    pointerNs:
+      pointer === null ? null : snapped(timeAtX(pointer.x - lanes.labelWidth, range, plot), edges(), nearNs),
+    nearNs,
   })
 
   return (

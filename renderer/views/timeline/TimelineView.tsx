@@ -1,5 +1,6 @@
 import '../../controls/controls.css'
 import './timeline.css'
+import './panel/panel.css'
 import { useCallback, useMemo, useState } from 'react'
 import type { RunInfo } from '../../../app/protocol/store.ts'
 import { recordsKernels } from '../../../app/run/engine-config.ts'
@@ -12,13 +13,17 @@ import { useAnswer } from '../../state/use-answer.ts'
 import { useView } from '../../state/view.ts'
 import { Legend } from './Legend.tsx'
 import { toggledStage, useLook, useLookStore } from './look.ts'
-import type { TimeRange } from './range.ts'
+import { measuresOf } from './measure.ts'
+import { Drawer } from './panel/Drawer.tsx'
+import { StatsPanel } from './panel/StatsPanel.tsx'
+import { type TimeRange, withMargin } from './range.ts'
 import type { StepColumns } from './scene.ts'
-import { itemOfSpan } from './span-search.ts'
+import { scopeOf } from './scope.ts'
+import { itemOfSpan, spanAt } from './span-search.ts'
 import { TimelineCanvas } from './TimelineCanvas.tsx'
 import { Toolbar } from './Toolbar.tsx'
 import { useTimelineInspector } from './use-inspector.ts'
-import { middleOf } from './use-picking.ts'
+import { middleOf, partOf } from './use-picking.ts'
 import { useRange } from './use-range.ts'
 import { useTiles } from './use-tiles.ts'
 
@@ -127,6 +132,24 @@ const Timeline = ({ open }: { readonly open: RunInfo }) => {
     [run],
   )
 
+  /** Selects the span of a rank at a time, and brings it into view. */
+  const goTo = (rank: number, ns: number): void => {
+    setTrouble(null)
+    spanAt(run, rank, ns).then(
+      (item) => {
+        if (item === null) return
+        useSelection.getState().select({
+          rank,
+          step: item.step,
+          timeNs: item.startNs,
+          ...(item.layer < 0 ? {} : { layer: item.layer }),
+        })
+        control.show(withMargin(partOf(item), 4))
+      },
+      (error: unknown) => setTrouble(error instanceof Error ? error.message : String(error)),
+    )
+  }
+
   if (open.spanCount === 0)
     return (
       <div className="empty-state" role="status">
@@ -149,6 +172,8 @@ const Timeline = ({ open }: { readonly open: RunInfo }) => {
         live={live}
         loading={tiles.loading}
         hiddenStep={hiddenStep}
+        measure={measuresOf(look.marks).at(-1)}
+        onUnmark={() => lookControl.change(() => ({ marks: [] }))}
         manifest={open.manifest}
       />
       <Legend stages={legend} dimmed={look.dimmed} toggle={toggle} />
@@ -177,6 +202,17 @@ const Timeline = ({ open }: { readonly open: RunInfo }) => {
         setWidth={setWidth}
         onTrouble={setTrouble}
       />
+      <Drawer>
+        {() => (
+          <StatsPanel
+            open={open}
+            scope={scopeOf(look.area, stepPart, whole, ranks)}
+            step={step}
+            kernels={kernels}
+            goTo={goTo}
+          />
+        )}
+      </Drawer>
     </section>
   )
 }

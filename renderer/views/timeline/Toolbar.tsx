@@ -1,6 +1,9 @@
 import type { Caveats } from '../../../app/trace/caveat.ts'
 import { CaveatNote } from '../../controls/CaveatNote.tsx'
 import { formatNs } from '../../drawing/format.ts'
+import { placedSource } from '../../drawing/provenance.ts'
+import { CopyButton } from '../../shell/CopyButton.tsx'
+import { type Measure, measureText } from './measure.ts'
 import type { TimeRange } from './range.ts'
 import { timeText } from './ticks.ts'
 import type { RangeControl } from './use-range.ts'
@@ -11,11 +14,14 @@ interface Props {
   readonly loading: boolean
   /** The selected step where it is out of sight. */
   readonly hiddenStep: { readonly step: number; readonly part: TimeRange } | null
+  /** Between the last two marks. */
+  readonly measure: Measure | undefined
+  readonly onUnmark: () => void
   /** Of the run that is shown. */
   readonly manifest: Caveats
 }
 
-export const Toolbar = ({ control, live, loading, hiddenStep, manifest }: Props) => {
+export const Toolbar = ({ control, live, loading, hiddenStep, measure, onUnmark, manifest }: Props) => {
   const { range } = control
   return (
     <div className="toolbar timeline-toolbar" role="toolbar" aria-label="Timeline">
@@ -79,6 +85,22 @@ export const Toolbar = ({ control, live, loading, hiddenStep, manifest }: Props)
         <span className="num">{timeText(range.endNs, range)}</span>
         <span className="quiet"> ({formatNs(range.endNs - range.startNs)})</span>
       </span>
+      {measure === undefined ? null : (
+        <span className="timeline-measure" data-testid="timeline-measure">
+          measured <span className="num">{formatNs(measure.toNs - measure.fromNs)}</span>
+          <CopyButton text={measureText(measure, placedSource(manifest))} what="the measured time (C)" />
+          <button
+            type="button"
+            className="button button-quiet button-icon"
+            aria-label="Take the marks away"
+            title="Take the marks away (Shift+M)"
+            data-testid="timeline-unmark"
+            onClick={onUnmark}
+          >
+            ×
+          </button>
+        </span>
+      )}
       <CaveatNote manifest={manifest} />
       <span className="timeline-loading quiet" role="status">
         {loading ? 'loading' : ''}

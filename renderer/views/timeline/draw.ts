@@ -1,7 +1,7 @@
 import { type Ink, inkOf } from '../../drawing/ink.ts'
 import { rankPainter } from '../../drawing/rank-fill.ts'
 import { rankColour, rankInk, rankPattern, type Theme } from '../../theme/colours.ts'
-import { drawMarks, drawOutlines } from './draw-marks.ts'
+import { drawMarks, drawOutlines, drawZoomBox } from './draw-marks.ts'
 import { drawRuler, drawStepTint, drawTickLines } from './draw-ruler.ts'
 import { drawLabels, drawSpans, type Plate, plateOf } from './draw-spans.ts'
 import { kernelTop, type Lanes, laneBottom, laneTop } from './lanes.ts'
@@ -47,6 +47,7 @@ export const drawTimeline = (
   clipTo(ctx, 0, 0, plot, height)
   drawRuler(ctx, scene, plot, height, ink)
   drawMarks(ctx, scene, plot, height, ink)
+  drawZoomBox(ctx, scene, plot, height, ink)
   ctx.restore()
   drawLaneLabels(ctx, scene, height, theme, ink)
   return plate

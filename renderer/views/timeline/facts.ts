@@ -1,4 +1,5 @@
 import type { StoreResult } from '../../../app/protocol/store.ts'
+import type { SpanStat } from '../../../app/trace/span-stats.ts'
 import { OUTER_STAGES, STAGES } from '../../../app/trace/stages.ts'
 import { formatBytes, formatInt, formatNs, formatPercent, formatRate } from '../../drawing/format.ts'
 import { sourceNote } from '../../drawing/provenance.ts'
@@ -139,64 +140,34 @@ const timeFacts = (span: Span): SpanFact[] => {
 const rateFact = (label: string, value: number, unit: string): SpanFact[] =>
   value === 0 ? [] : [fact(label, `${formatRate(value)}\u2009${unit}`, value)]
 
-/** Totals of a marked area by stage. */
-export interface AreaRow {
-  readonly stage: string
-  readonly spans: number
-  readonly totalNs: number
-  /** Waiting for the last rank in collectives. */
-  readonly waitNs: number
-  /** Where the numbers come from, joined when they differ. */
-  readonly provenance: string
-}
-
-/** Totals of an area of `durNs` on so many ranks; `placed` as for an item. */
+/** Totals of an area of `durNs` on so many ranks, by stage; `placed` as for an item. */
 export const areaFacts = (
-  rows: readonly AreaRow[],
+  rows: readonly SpanStat[],
   durNs: number,
   ranks: number,
   placed?: string,
 ): SpanFact[] => {
-  const own = rows.filter(({ stage }) => !OUTER_STAGES.some((outer) => outer === stage))
-  const total = own.reduce((sum, row) => sum + row.totalNs, 0)
+  const own = rows.filter(({ key }) => !OUTER_STAGES.some((outer) => outer === key))
+  const total = own.reduce((sum, row) => sum + row.sumNs, 0)
   const waiting = rows.reduce((sum, row) => sum + row.waitNs, 0)
   /** Share of the ranks' time in the area. */
   const ofRanks = (ns: number): string => formatPercent(ns / Math.max(1, durNs * ranks))
-  const sources = own.flatMap((row) => row.provenance.split(', '))
   return [
     ...from([placed ?? 'measured'], [fact('time', formatNs(durNs), durNs)]),
     fact('ranks', String(ranks), ranks),
-    ...from(sources, [fact('in spans', formatNs(total), total, ofRanks(total))]),
     ...from(
-      rows.filter(({ waitNs }) => waitNs > 0).flatMap((row) => row.provenance.split(', ')),
+      own.flatMap(({ sources }) => sources),
+      [fact('in spans', formatNs(total), total, ofRanks(total))],
+    ),
+    ...from(
+      rows.filter(({ waitNs }) => waitNs > 0).flatMap(({ sources }) => sources),
       waiting > 0 ? [fact('waiting', formatNs(waiting), waiting, ofRanks(waiting))] : [],
     ),
-    ...rows.flatMap((row) =>
-      from(row.provenance.split(', '), [
-        fact(row.stage, formatNs(row.totalNs), row.totalNs, `in ${formatInt(row.spans)}`),
-        ...(row.waitNs > 0 ? [fact('of it waiting', formatNs(row.waitNs), row.waitNs)] : []),
+    ...rows.flatMap(({ key, sumNs, waitNs, count, sources }) =>
+      from(sources, [
+        fact(String(key), formatNs(sumNs), sumNs, `in ${formatInt(count)}`),
+        ...(waitNs > 0 ? [fact('of it waiting', formatNs(waitNs), waitNs)] : []),
       ]),
     ),
   ]
 }
-
-/** SQL for the totals of an area: each span counts with the part that lies inside. */
-export const areaSql = (startNs: number, endNs: number, ranks: readonly number[]): string => {
-  const [from, to] = [Math.floor(startNs), Math.ceil(endNs)]
-  return `SELECT stage, count(*) AS spans,
-  sum(least(start_ns + dur_ns, ${to}) - greatest(start_ns, ${from}))::DOUBLE AS total,
-  sum(greatest(0, least(last_enter_ns, ${to}) - greatest(enter_ns, ${from})))
-    FILTER (WHERE enter_ns IS NOT NULL AND last_enter_ns IS NOT NULL)::DOUBLE AS waiting,
-  string_agg(DISTINCT provenance::VARCHAR, ', ') AS provenance
-FROM spans WHERE start_ns < ${to} AND start_ns + dur_ns > ${from} AND rank IN (${ranks.map(Math.floor).join(', ')})
-GROUP BY stage ORDER BY total DESC`
-}
-
-export const areaRows = (result: StoreResult<'query'>): AreaRow[] =>
-  result.rows.map(([stage, spans, total, waiting, provenance]) => ({
-    stage: String(stage),
-    spans: Number(spans),
-    totalNs: Number(total),
-    waitNs: Number(waiting ?? 0),
-    provenance: String(provenance),
-  }))

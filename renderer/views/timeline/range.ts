@@ -47,3 +47,9 @@ export const xOfTime = (ns: number, range: TimeRange, width: number): number =>
 
 export const timeAtX = (x: number, range: TimeRange, width: number): number =>
   range.startNs + (x / Math.max(1, width)) * spanOf(range)
+
+/** More than the part, by a share of its length on either side: by default so much that its edges are seen. */
+export const withMargin = ({ startNs, endNs }: TimeRange, share = 0.1): TimeRange => {
+  const margin = (endNs - startNs) * share
+  return { startNs: startNs - margin, endNs: endNs + margin }
+}

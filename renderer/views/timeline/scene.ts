@@ -43,6 +43,8 @@ export interface Scene {
   readonly hovered: HoveredItem | null
   readonly pickedKernel: HoveredItem | null
   readonly area: Area | null
+  /** The part of time that is being marked to be zoomed to. */
+  readonly zoomBox: TimeRange | null
   /** Marked times, ns, rising. */
   readonly marks: readonly number[]
 }

@@ -1,7 +1,7 @@
 import { type PointerEvent, type RefObject, useEffect, useRef } from 'react'
 import { itemAtPoint } from './items.ts'
 import { type Lanes, rankAtY } from './lanes.ts'
-import { type TimeRange, timeAtX } from './range.ts'
+import { type TimeRange, timeAtX, withMargin } from './range.ts'
 import type { Area, HoveredItem } from './scene.ts'
 import type { TilePiece } from './tiles.ts'
 import type { RangeControl } from './use-range.ts'
@@ -13,7 +13,7 @@ export interface Point {
 }
 
 interface Drag {
-  readonly kind: 'pan' | 'area'
+  readonly kind: 'pan' | 'area' | 'zoom' | 'measure'
   readonly fromX: number
   readonly fromY: number
   x: number
@@ -29,6 +29,10 @@ interface Surface {
   readonly setPointer: (at: Point | null) => void
   readonly onPick: (rank: number | null, ns: number, item: HoveredItem | null) => void
   readonly onArea: (area: Area | null) => void
+  /** The part of time that is being marked to be zoomed to; null when the drag is over. */
+  readonly onZoomBox: (range: TimeRange | null) => void
+  /** Two times on the ruler, between which is measured. */
+  readonly onMeasure: (fromNs: number, toNs: number) => void
   readonly onScroll: (pixels: number) => void
 }
 
@@ -52,7 +56,14 @@ const ranksBetween = (y0: number, y1: number, lanes: Lanes): number[] => {
   return [...found]
 }
 
-/** Pointer and wheel on the canvas: hover, click, drag to pan, Shift and drag to mark, wheel to zoom. */
+/** What a drag that begins at height `y` does: on the ruler it measures, with Ctrl it zooms, with Shift it marks. */
+const kindOf = (event: PointerEvent, y: number, lanes: Lanes): Drag['kind'] => {
+  if (event.ctrlKey || event.metaKey) return 'zoom'
+  if (event.shiftKey) return 'area'
+  return y < lanes.rulerHeight ? 'measure' : 'pan'
+}
+
+/** Pointer and wheel on the canvas: hover, click, drags as `kindOf` says, wheel to zoom. */
 export const useGestures = ({
   canvas,
   control,
@@ -61,6 +72,8 @@ export const useGestures = ({
   setPointer,
   onPick,
   onArea,
+  onZoomBox,
+  onMeasure,
   onScroll,
 }: Surface) => {
   const drag = useRef<Drag | null>(null)
@@ -98,10 +111,15 @@ export const useGestures = ({
   const itemUnder = (x: number, y: number): HoveredItem | null =>
     itemAtPoint(x - lanes.labelWidth, y, plotWidth(), control.range, lanes, pieces)
 
+  const timeAt = (x: number): number => timeAtX(x - lanes.labelWidth, control.range, plotWidth())
+
+  const markedRange = (from: Drag, x: number): TimeRange => {
+    const [a, b] = [timeAt(from.fromX), timeAt(x)]
+    return { startNs: Math.max(0, Math.min(a, b)), endNs: Math.max(a, b) }
+  }
+
   const markedArea = (from: Drag, x: number, y: number): Area | null => {
-    const time = (px: number): number => timeAtX(px - lanes.labelWidth, control.range, plotWidth())
-    const [a, b] = [time(from.fromX), time(x)]
-    const range: TimeRange = { startNs: Math.max(0, Math.min(a, b)), endNs: Math.max(a, b) }
+    const range = markedRange(from, x)
     const ranks = ranksBetween(from.fromY, y, lanes)
     return ranks.length === 0 || range.endNs <= range.startNs ? null : { range, ranks }
   }
@@ -110,7 +128,7 @@ export const useGestures = ({
     if (event.button !== 0) return
     const { x, y } = at(event)
     event.currentTarget.setPointerCapture(event.pointerId)
-    drag.current = { kind: event.shiftKey ? 'area' : 'pan', fromX: x, fromY: y, x, moved: false }
+    drag.current = { kind: kindOf(event, y, lanes), fromX: x, fromY: y, x, moved: false }
     setPointer(null)
   }
   const onPointerMove = (event: PointerEvent<HTMLCanvasElement>): void => {
@@ -122,29 +140,42 @@ export const useGestures = ({
     }
     now.moved ||= Math.abs(x - now.fromX) > CLICK_SLOP || Math.abs(y - now.fromY) > CLICK_SLOP
     if (!now.moved) return
-    if (now.kind === 'area') onArea(markedArea(now, x, y))
-    else control.pan((now.x - x) / plotWidth())
+    switch (now.kind) {
+      case 'area':
+        onArea(markedArea(now, x, y))
+        break
+      case 'zoom':
+        onZoomBox(markedRange(now, x))
+        break
+      case 'measure':
+        onMeasure(timeAt(now.fromX), timeAt(x))
+        break
+      case 'pan':
+        control.pan((now.x - x) / plotWidth())
+    }
     now.x = x
   }
   const onPointerUp = (event: PointerEvent<HTMLCanvasElement>): void => {
     const { x, y } = at(event)
     const now = drag.current
     drag.current = null
-    if (now === null || now.moved) return
-    const ns = timeAtX(x - lanes.labelWidth, control.range, plotWidth())
-    onPick(rankAtY(y, lanes), ns, itemUnder(x, y))
+    if (now === null) return
+    if (now.kind === 'zoom') {
+      onZoomBox(null)
+      if (now.moved) control.show(markedRange(now, x))
+    } else if (!now.moved) onPick(rankAtY(y, lanes), timeAt(x), itemUnder(x, y))
   }
   const onPointerLeave = (): void => setPointer(null)
   const onPointerCancel = (): void => {
     drag.current = null
+    onZoomBox(null)
   }
   const onDoubleClick = (event: { clientX: number; clientY: number }): void => {
     const box = canvas.current?.getBoundingClientRect()
     if (box === undefined) return
     const item = itemUnder(event.clientX - box.left, event.clientY - box.top)
     if (item === null) return
-    const margin = item.durNs * 0.1
-    control.show({ startNs: item.startNs - margin, endNs: item.startNs + item.durNs + margin })
+    control.show(withMargin({ startNs: item.startNs, endNs: item.startNs + item.durNs }))
   }
   return { onPointerDown, onPointerMove, onPointerUp, onPointerLeave, onPointerCancel, onDoubleClick }
 }

@@ -1,7 +1,7 @@
 import { formatNs } from '../../drawing/format.ts'
 import { type InspectorRow, useInspector } from '../../shell/Inspector.tsx'
 import { useAnswer } from '../../state/use-answer.ts'
-import { areaFacts, areaRows, areaSql, type Kernel, kernelFacts, type Span, spanFacts } from './facts.ts'
+import { areaFacts, type Kernel, kernelFacts, type Span, spanFacts } from './facts.ts'
 import type { Look } from './look.ts'
 
 const markRows = (marks: readonly number[], source: string | undefined): InspectorRow[] =>
@@ -24,15 +24,21 @@ export const useTimelineInspector = (
   kernel: Kernel | null,
 ): void => {
   const totals = useAnswer(
-    'query',
+    'spanStats',
     run === null || area === null
       ? null
-      : { run, sql: areaSql(area.range.startNs, area.range.endNs, area.ranks), limit: 100 },
+      : {
+          run,
+          startNs: area.range.startNs,
+          endNs: area.range.endNs,
+          ranks: [...area.ranks],
+          by: 'stage',
+        },
   )
   const durNs = area === null ? 0 : area.range.endNs - area.range.startNs
   const about = (): InspectorRow[] => {
     if (area !== null) {
-      const rows = totals.answer === null ? [] : areaRows(totals.answer.data)
+      const rows = totals.answer?.data.rows ?? []
       const trouble = totals.error === null ? [] : [{ label: 'totals', value: totals.error }]
       return [...areaFacts(rows, durNs, area.ranks.length, placed), ...trouble]
     }

@@ -12,6 +12,7 @@ interface Ground {
   readonly ranks: number
   readonly pieces: readonly TilePiece[]
   readonly selected: HoveredItem | null
+  readonly shown: TimeRange
   readonly reveal: (range: TimeRange) => void
   /** Tells of a change of the lane. */
   readonly onRank: (rank: number) => void
@@ -42,6 +43,7 @@ export const usePicking = ({
   ranks,
   pieces,
   selected,
+  shown,
   reveal,
   onRank,
   onKernel,
@@ -59,7 +61,7 @@ export const usePicking = ({
     })
 
   /** Takes what the store finds, unless something else was picked meanwhile. */
-  const takeFound = (search: Promise<HoveredItem | null>, shown: boolean): void => {
+  const takeFound = (search: Promise<HoveredItem | null>, seen: boolean): void => {
     const mine = ++asked.current
     search.then(
       (item) => {
@@ -67,7 +69,7 @@ export const usePicking = ({
         onTrouble(null)
         if (item === null) return
         take(item)
-        if (shown) reveal(partOf(item))
+        if (seen) reveal(partOf(item))
       },
       (error: unknown) => {
         if (mine === asked.current) onTrouble(error instanceof Error ? error.message : String(error))
@@ -89,7 +91,9 @@ export const usePicking = ({
       if (item !== null && item.kernel === undefined) takeFound(spanAt(run, item.rank, Math.round(ns)), false)
     },
     pickBeside: (direction) => {
-      if (selected === null) return
+      // The first that begins in what is shown.
+      if (selected === null)
+        return takeFound(spanBeside(run, rank ?? 0, Math.floor(shown.startNs) - 1, 1), true)
       const near = selected.count === 1 ? neighbourOf(selected.rank, selected, direction, pieces) : null
       const touching = near !== null && near.count === 1
       takeFound(

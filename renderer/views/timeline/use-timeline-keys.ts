@@ -1,7 +1,10 @@
 import { useViewKeys } from '../../controls/use-view-keys.ts'
+import { tell } from '../../state/messages.ts'
 import { isHeldKey, useHeldKeys } from './keys.ts'
 import { type LookControl, toggledMark } from './look.ts'
-import type { TimeRange } from './range.ts'
+import { measuresOf, measureText } from './measure.ts'
+import { usePanels } from './panel/panels.ts'
+import { type TimeRange, withMargin } from './range.ts'
 import type { HoveredItem } from './scene.ts'
 import type { Picking } from './use-picking.ts'
 import { partOf } from './use-picking.ts'
@@ -15,16 +18,12 @@ interface Ground {
   readonly selected: HoveredItem | null
   /** The selected step's part of time. */
   readonly step: TimeRange | null
+  /** Where the places of spans in time come from, if they were not measured. */
+  readonly placed: string | undefined
   /** Time under the pointer. */
   readonly pointerNs: number | null
   /** Time that a few pixels stand for. */
   readonly nearNs: number
-}
-
-/** A little more than the part, so that its edges are seen. */
-const withMargin = ({ startNs, endNs }: TimeRange): TimeRange => {
-  const margin = (endNs - startNs) * 0.1
-  return { startNs: startNs - margin, endNs: endNs + margin }
 }
 
 /** The keys of the view; their list for people is in shell/view-keys.ts. */
@@ -46,7 +45,7 @@ export const useTimelineKeys = (ground: Ground): void => {
     const all = Array.from({ length: ground.ranks }, (_, rank) => rank)
     const area =
       selected === null
-        ? { range: control.range, ranks: all }
+        ? { range: step ?? control.range, ranks: all }
         : { range: partOf(selected), ranks: [selected.rank] }
     change(() => ({ area }))
     return true
@@ -54,7 +53,20 @@ export const useTimelineKeys = (ground: Ground): void => {
   const mark = (all: boolean): boolean => {
     if (all) change(() => ({ marks: [] }))
     const ns = pointerNs ?? selected?.startNs
-    if (!all && ns !== undefined) change((l) => ({ marks: toggledMark(l.marks, ns, ground.nearNs) }))
+    // The start of a span is meant exactly, however many lie within a pixel.
+    const nearNs = pointerNs === null ? 0 : ground.nearNs
+    if (!all && ns !== undefined) change((l) => ({ marks: toggledMark(l.marks, ns, nearNs) }))
+    return true
+  }
+  const copyMeasure = (): boolean => {
+    const measure = measuresOf(look.marks).at(-1)
+    if (measure === undefined) return false
+    const text = measureText(measure, ground.placed)
+    navigator.clipboard.writeText(text).then(
+      () => tell('info', `Copied: ${text}`),
+      (error: unknown) =>
+        tell('error', `Nothing was copied: ${error instanceof Error ? error.message : String(error)}`),
+    )
     return true
   }
   const done = (act: () => void): boolean => {
@@ -77,6 +89,10 @@ export const useTimelineKeys = (ground: Ground): void => {
         return markArea()
       case 'KeyM':
         return mark(event.shiftKey)
+      case 'KeyC':
+        return copyMeasure()
+      case 'KeyT':
+        return done(() => usePanels.getState().toggle('stats'))
       case 'KeyN':
         return done(() => picking.pickOtherRank(1))
       case 'KeyP':

@@ -67,6 +67,7 @@ describe('no label of an axis is cut at the right edge', () => {
             hovered: null,
             pickedKernel: null,
             area: null,
+            zoomBox: null,
             marks: [],
           }
           drawTimeRuler(ctx, scene, plot, 400, ink)

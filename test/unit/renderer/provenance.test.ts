@@ -10,14 +10,9 @@ import { runRows } from '../../../renderer/shell/run-rows.ts'
 import { stepRows } from '../../../renderer/shell/use-step-rows.ts'
 import { presetDraft } from '../../../renderer/state/form.ts'
 import { figuresOf, TOTALS_SQL } from '../../../renderer/views/run/figures.ts'
-import {
-  areaFacts,
-  areaRows,
-  itemFacts,
-  type Span,
-  spanFacts,
-} from '../../../renderer/views/timeline/facts.ts'
+import { areaFacts, itemFacts, type Span, spanFacts } from '../../../renderer/views/timeline/facts.ts'
 import type { HoveredItem } from '../../../renderer/views/timeline/scene.ts'
+import { statOf } from './span-stat.ts'
 
 const EMULATED =
   'Ranks share one GPU in turn: lanes are shifted to the start of the step, transports are emulated.'
@@ -101,14 +96,10 @@ describe('the facts of a span', () => {
   })
 
   it('label the totals of an area stage by stage', () => {
-    const rows = areaRows({
-      columns: ['stage', 'spans', 'total', 'waiting', 'provenance'],
-      rows: [
-        ['decode_attn', '12', 6000, null, 'measured'],
-        ['lse_all_gather', '12', 2000, 1500, 'emulated'],
-      ],
-      truncated: false,
-    })
+    const rows = [
+      statOf('decode_attn', 12, 6000, 0, 'measured'),
+      statOf('lse_all_gather', 12, 2000, 1500, 'emulated'),
+    ]
     expect(labelled(areaFacts(rows, 5000, 2, 'emulated'))).toEqual({
       time: 'emulated',
       'in spans': 'partly emulated',

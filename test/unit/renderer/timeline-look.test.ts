@@ -1,16 +1,19 @@
-import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { STAGES } from '../../../app/trace/stages.ts'
-import { areaFacts, areaRows, areaSql } from '../../../renderer/views/timeline/facts.ts'
+import { areaFacts } from '../../../renderer/views/timeline/facts.ts'
 import { itemAtPoint } from '../../../renderer/views/timeline/items.ts'
 import { lanesOf, laneTop, outerTrack, scrollToLane } from '../../../renderer/views/timeline/lanes.ts'
 import { layerStarts } from '../../../renderer/views/timeline/layer-starts.ts'
 import { FIRST_LOOK, type Look, toggledMark, toggledStage } from '../../../renderer/views/timeline/look.ts'
+import { measuresOf, measureText, snapped } from '../../../renderer/views/timeline/measure.ts'
+import { sortedRows, tableOf } from '../../../renderer/views/timeline/panel/sort.ts'
+import { ranksText, scopeOf } from '../../../renderer/views/timeline/scope.ts'
 import { itemOfSpan, neighbourSql, onlyNumber } from '../../../renderer/views/timeline/span-search.ts'
 import type { SpanTile } from '../../../renderer/views/timeline/tiles.ts'
 import { jumpedLook, shownRange, undoneLook, zoomedLook } from '../../../renderer/views/timeline/use-range.ts'
 import { NO_ITEMS } from './no-items.ts'
+import { statOf } from './span-stat.ts'
 
 const WHOLE = { startNs: 0, endNs: 1e9 }
 
@@ -204,15 +207,11 @@ describe('a graph replay, which contains other spans', () => {
   })
 
   it('adds nothing to the total of an area', () => {
-    const rows = areaRows({
-      columns: ['stage', 'spans', 'total', 'waiting', 'provenance'],
-      rows: [
-        ['graph_replay', '1', 1000, null, 'emulated'],
-        ['decode_attn', '1', 800, null, 'measured'],
-      ],
-      truncated: false,
-    })
-    const facts = areaFacts(rows, 1000, 1)
+    const facts = areaFacts(
+      [statOf('graph_replay', 1, 1000, 0, 'emulated'), statOf('decode_attn', 1, 800, 0, 'measured')],
+      1000,
+      1,
+    )
     expect(facts.find((f) => f.label === 'in spans')).toMatchObject({ copy: '800' })
     expect(facts.find((f) => f.label === 'in spans')?.source).toBeUndefined()
     expect(facts.find((f) => f.label === 'graph_replay')).toMatchObject({ copy: '1000', source: 'emulated' })
@@ -220,43 +219,72 @@ describe('a graph replay, which contains other spans', () => {
 })
 
 describe('the totals of an area', () => {
-  const rows = areaRows({
-    columns: ['stage', 'spans', 'total', 'waiting', 'provenance'],
-    rows: [
-      ['decode_attn', '12', 6000, null, 'measured'],
-      ['lse_all_gather', '12', 2000, 1500, 'measured'],
-    ],
-    truncated: false,
-  })
-
-  it('count the parts of spans and of waiting that lie inside, on the given ranks', async () => {
-    const duck = await DuckDBInstance.create()
-    const connection = await duck.connect()
-    await connection.run(`CREATE TABLE spans AS FROM (VALUES
-      (0, 'decode_attn', 0, 100, NULL, NULL, 'measured'),
-      (0, 'merge', 100, 50, NULL, NULL, 'measured'),
-      (0, 'lse_all_gather', 150, 100, 150, 190, 'scaled'),
-      (0, 'lse_all_gather', 500, 100, 500, 550, 'measured'),
-      (1, 'decode_attn', 0, 1000, NULL, NULL, 'measured')
-    ) AS t(rank, stage, start_ns, dur_ns, enter_ns, last_enter_ns, provenance)`)
-    const answer = await connection.runAndReadAll(areaSql(50, 170, [0]))
-    const rows = areaRows({ columns: answer.columnNames(), rows: answer.getRowsJson(), truncated: false })
-    expect(new Map(rows.map((row) => [row.stage, row]))).toEqual(
-      new Map([
-        ['decode_attn', { stage: 'decode_attn', spans: 1, totalNs: 50, waitNs: 0, provenance: 'measured' }],
-        ['merge', { stage: 'merge', spans: 1, totalNs: 50, waitNs: 0, provenance: 'measured' }],
-        [
-          'lse_all_gather',
-          { stage: 'lse_all_gather', spans: 1, totalNs: 20, waitNs: 20, provenance: 'scaled' },
-        ],
-      ]),
-    )
-    duck.closeSync()
-  })
-
   it('name the waiting and its share of the ranks', () => {
-    const facts = areaFacts(rows, 5000, 2)
+    const facts = areaFacts(
+      [statOf('decode_attn', 12, 6000, 0, 'measured'), statOf('lse_all_gather', 12, 2000, 1500, 'measured')],
+      5000,
+      2,
+    )
     expect(facts.find((f) => f.label === 'waiting')).toMatchObject({ copy: '1500' })
     expect(facts.find((f) => f.label === 'in spans')?.note).toBe('80.0\u2009%')
+  })
+})
+
+describe('a measure', () => {
+  it('lies between marks that follow each other', () => {
+    expect(measuresOf([])).toEqual([])
+    expect(measuresOf([5])).toEqual([])
+    expect(measuresOf([5, 9, 20])).toEqual([
+      { fromNs: 5, toNs: 9 },
+      { fromNs: 9, toNs: 20 },
+    ])
+    expect(measureText({ fromNs: 1, toNs: 1001.4 }, 'emulated')).toBe('1000 ns (emulated)')
+  })
+
+  it('keeps to the nearest edge that is near, and else to where it was set', () => {
+    expect(snapped(103, [100, 105, 400], 5)).toBe(105)
+    expect(snapped(103, [90], 5)).toBe(103)
+    expect(snapped(103, [], 5)).toBe(103)
+  })
+})
+
+describe('what statistics are of', () => {
+  const [step, whole] = [
+    { startNs: 10, endNs: 20 },
+    { startNs: 0, endNs: 100 },
+  ]
+  it('is the area, else the selected step, else the run', () => {
+    const area = { range: { startNs: 1, endNs: 2 }, ranks: [3] }
+    expect(scopeOf(area, step, whole, 4)).toEqual({ ...area, of: 'area' })
+    expect(scopeOf(null, step, whole, 2)).toEqual({ range: step, ranks: [0, 1], of: 'step' })
+    expect(scopeOf(null, null, whole, 2)).toEqual({ range: whole, ranks: [0, 1], of: 'run' })
+  })
+
+  it('names its ranks shortly', () => {
+    expect(ranksText([2])).toBe('2')
+    expect(ranksText([1, 0])).toBe('0, 1')
+    expect(ranksText([0, 1, 2, 3])).toBe('0\u2009–\u20093')
+    expect(ranksText([0, 2, 4, 6, 8, 10, 12])).toBe('0, 2, 4, 6, 8, 10 …')
+  })
+})
+
+describe('a table', () => {
+  const columns = [
+    { id: 'name', value: (row: { name: string; n: number | null }) => row.name },
+    { id: 'n', value: (row: { name: string; n: number | null }) => row.n },
+  ]
+  const rows = [
+    { name: 'b10', n: 2 },
+    { name: 'b9', n: null },
+    { name: 'a', n: 7 },
+  ]
+  const names = (column: string, falling: boolean) =>
+    sortedRows(rows, columns, { column, falling }).map(({ name }) => name)
+  it('is sorted by numbers as numbers and by words with theirs, empty ones last', () => {
+    expect(names('n', true)).toEqual(['a', 'b10', 'b9'])
+    expect(names('n', false)).toEqual(['b10', 'a', 'b9'])
+    expect(names('name', false)).toEqual(['a', 'b9', 'b10'])
+    expect(sortedRows(rows, columns, null)).toEqual(rows)
+    expect(tableOf(rows, columns).rows[1]).toEqual(['b9', null])
   })
 })

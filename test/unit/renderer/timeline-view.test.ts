@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { STAGES } from '../../../app/trace/stages.ts'
 import { cardShift } from '../../../renderer/views/timeline/card-shift.ts'
-import { areaSql, type Span, spanFacts, waitOf } from '../../../renderer/views/timeline/facts.ts'
+import { type Span, spanFacts, waitOf } from '../../../renderer/views/timeline/facts.ts'
 import { itemAtPoint, itemAtTime, neighbourOf } from '../../../renderer/views/timeline/items.ts'
 import { motionOf } from '../../../renderer/views/timeline/keys.ts'
 import { lanesOf, laneTop, rankAtY } from '../../../renderer/views/timeline/lanes.ts'
@@ -300,8 +300,5 @@ describe('numbers of a span', () => {
   })
   it('give the bandwidth of the transfer, without the waiting', () => {
     expect(spanFacts(0, span).find((f) => f.label === 'bandwidth')?.value).toBe('20.0\u2009GB/s')
-  })
-  it('count of a marked area what lies inside it only', () => {
-    expect(areaSql(10.2, 20.7, [0, 2])).toContain('least(start_ns + dur_ns, 21) - greatest(start_ns, 10)')
   })
 })

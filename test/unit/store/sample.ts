@@ -40,8 +40,9 @@ export interface SampleSpan {
   readonly stage?: number
   readonly step?: number
   readonly layer?: number
-  /** Number of the collective; the rank enters at its start and the last rank 5 ns later. */
+  /** Number of the collective; the rank enters at its start and the last rank 5 ns later, or at `lastEnter`. */
   readonly collective?: number
+  readonly lastEnter?: number
   readonly provenance?: Provenance
 }
 
@@ -60,7 +61,9 @@ export const spanChunk = (rank: number, spans: readonly SampleSpan[]): TraceChun
     flops: BigInt64Array.from(spans, (s) => BigInt(s.dur * 100)),
     collective_seq: Int32Array.from(spans, (s) => s.collective ?? -1),
     enter_ns: BigInt64Array.from(spans, (s) => (s.collective === undefined ? -1n : BigInt(s.start))),
-    last_enter_ns: BigInt64Array.from(spans, (s) => (s.collective === undefined ? -1n : BigInt(s.start + 5))),
+    last_enter_ns: BigInt64Array.from(spans, (s) =>
+      s.collective === undefined ? -1n : BigInt(s.lastEnter ?? s.start + 5),
+    ),
     provenance: Uint8Array.from(spans, (s) => PROVENANCES.indexOf(s.provenance ?? 'measured')),
   },
 })

@@ -1,0 +1,141 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Page } from 'playwright'
+import { formatInt, formatNs } from '../../renderer/drawing/format.ts'
+import { lanesOf, laneTop } from '../../renderer/views/timeline/lanes.ts'
+import { SLOW, slowRank } from '../unit/store/rank-timeline.ts'
+import { rangeOf, settled, showView, span, waitReady } from './desk.ts'
+import { expect, test } from './fixture.ts'
+import { type Launched, launch } from './launch.ts'
+import { writeSlowBundle } from './slow-bundle.ts'
+
+const TIMELINE = slowRank()
+const RANKS = TIMELINE.spans.length
+const STEPS = TIMELINE.steps.length
+const data = mkdtempSync(join(tmpdir(), 'dcpscope-timeline-'))
+test.beforeAll(() => writeSlowBundle(data))
+test.afterAll(() => rmSync(data, { recursive: true, force: true }))
+
+let desk: Launched
+test.beforeEach(async () => {
+  desk = await launch({ dataDir: data })
+  await waitReady(desk.page, 'store')
+  await desk.page.getByTestId('run-item').first().click()
+  await expect(desk.page.getByTestId('run-steps')).toHaveText(String(STEPS))
+  await showView(desk.page, 'timeline')
+  await expect(desk.page.getByTestId('timeline-canvas')).toBeVisible()
+})
+test.afterEach(async () => {
+  const { errors } = desk
+  await desk.close()
+  expect(errors).toEqual([])
+})
+
+const plotOf = async (page: Page) => {
+  const box = await page.getByTestId('timeline-canvas').boundingBox()
+  if (box === null) throw new Error('the timeline has no box')
+  const lanes = lanesOf(box.height, RANKS, 0)
+  const range = await rangeOf(page)
+  const width = box.width - lanes.labelWidth
+  return {
+    lanes,
+    x: (ns: number): number => box.x + lanes.labelWidth + ((ns - range.start) / span(range)) * width,
+    y: (rank: number): number => box.y + laneTop(rank, lanes) + lanes.laneHeight / 2,
+    ruler: box.y + 40,
+  }
+}
+
+const dragged = async (page: Page, from: readonly [number, number], to: readonly [number, number]) => {
+  await page.mouse.move(...from)
+  await page.mouse.down()
+  await page.mouse.move(...to, { steps: 5 })
+  await page.mouse.up()
+}
+
+/** Start and end of a step of the run. */
+const stepAt = (step: number) => {
+  const found = TIMELINE.steps[step]
+  if (found === undefined) throw new Error(`there is no step ${step}`)
+  return found
+}
+
+test('Ctrl and drag zooms to what it covers, and Backspace goes back', async () => {
+  const { page } = desk
+  const whole = await settled(page, () => rangeOf(page))
+  const plot = await plotOf(page)
+  const [from, to] = [stepAt(5).startNs, stepAt(7).endNs]
+  await page.keyboard.down('Control')
+  await dragged(page, [plot.x(from), plot.y(1)], [plot.x(to), plot.y(2)])
+  await page.keyboard.up('Control')
+  const near = await settled(page, () => rangeOf(page))
+  const pixel = span(whole) / 500
+  expect(Math.abs(near.start - from)).toBeLessThan(pixel)
+  expect(Math.abs(near.end - to)).toBeLessThan(pixel)
+  await page.keyboard.press('Backspace')
+  expect(await settled(page, () => rangeOf(page))).toEqual(whole)
+})
+
+test('a drag on the ruler measures from edge to edge; the time is shown and copied', async () => {
+  const { page, app } = desk
+  const plot = await plotOf(page)
+  const { startNs, endNs } = stepAt(8)
+  await dragged(page, [plot.x(startNs) + 2, plot.ruler], [plot.x(endNs) - 2, plot.ruler])
+  const measure = page.getByTestId('timeline-measure')
+  await expect(measure).toContainText(formatNs(endNs - startNs))
+  await page.keyboard.press('KeyC')
+  await expect.poll(() => app.evaluate(({ clipboard }) => clipboard.readText())).toBe(`${endNs - startNs} ns`)
+  await page.getByTestId('timeline-unmark').click()
+  await expect(measure).toHaveCount(0)
+
+  // The same with keys alone: from the start of one span to that of the next.
+  await page.mouse.move(5, 5)
+  const selected = page.getByTestId('inspector').getByRole('region', { name: 'Span' })
+  await page.keyboard.press('KeyN')
+  for (const stage of ['q_all_gather', 'kv_append']) {
+    await page.keyboard.press('Period')
+    await expect(selected).toContainText(stage)
+    await page.keyboard.press('KeyM')
+  }
+  const [first, second] = TIMELINE.spans[0] ?? []
+  await expect(measure).toContainText(formatNs((second?.start ?? 0) - (first?.start ?? 0)))
+})
+
+test('statistics name the rank that works longest, of the run, of a step and of a marked area', async () => {
+  const { page } = desk
+  await page.keyboard.press('KeyT')
+  const table = page.getByTestId('timeline-stats')
+  const scope = page.getByTestId('timeline-stats-scope')
+  await expect(scope).toContainText('the whole run')
+  const attention = table.getByRole('row', { name: /decode_attn/ })
+  await expect(attention).toContainText(formatInt(STEPS * 2 * RANKS))
+  await expect(attention).toContainText(formatNs(SLOW.plainNs))
+  await expect(attention).toContainText(formatNs(SLOW.slowNs))
+
+  await page.getByTestId('timeline-stats-rank').click()
+  await table.getByRole('button', { name: /^own/ }).click()
+  const first = table.getByRole('row').nth(1)
+  await expect(first.getByRole('rowheader')).toHaveText(String(SLOW.rank))
+  await table.getByRole('button', { name: /^waiting/ }).click()
+  await expect(first.getByRole('rowheader')).not.toHaveText(String(SLOW.rank))
+  await table.getByRole('button', { name: /^waiting/ }).click()
+  await expect(first.getByRole('rowheader')).toHaveText(String(SLOW.rank))
+
+  // One step, on one rank.
+  const plot = await plotOf(page)
+  const { startNs, endNs } = stepAt(3)
+  await page.keyboard.down('Shift')
+  await dragged(page, [plot.x(startNs) - 1, plot.y(1)], [plot.x(endNs) + 1, plot.y(1)])
+  await page.keyboard.up('Shift')
+  await expect(scope).toContainText('rank 1')
+  await expect(table.getByRole('row')).toHaveCount(2)
+  await page.getByTestId('timeline-stats-stage').click()
+  await expect(attention.getByRole('cell').first()).toHaveText('2')
+
+  // The longest span is a click away.
+  await page.keyboard.press('Escape')
+  await attention.getByRole('button').click()
+  await expect(page.getByTestId('inspector').getByRole('region', { name: 'Span' })).toContainText(
+    formatNs(SLOW.slowNs),
+  )
+})
