@@ -379,6 +379,57 @@ export const storeMethods = {
       ),
     }),
   },
+  /**
+   * What bounded a step: its critical path in order of time (see app/trace/critical-path.ts; `stage` -1 between spans, `kind` a
+   * place in PATH_KINDS), what each rank did, and the rank that stands out as slow (app/trace/step-balance.ts). `sources` says
+   * where the durations of its spans come from.
+   */
+  stepPath: {
+    params: z.strictObject({ run: runId, step: int.min(0) }),
+    result: z.strictObject({
+      path: z.strictObject({ rank: i32, stage: i32, layer: i32, kind: u8, start: f64, end: f64 }),
+      ranks: z.array(
+        z.strictObject({
+          rank: int,
+          workNs: z.number(),
+          transferNs: z.number(),
+          overlapNs: z.number(),
+          kernelOverlapNs: z.number().nullable(),
+          waitNs: z.number(),
+          idleNs: z.number(),
+          pathNs: z.number(),
+          causedNs: z.number(),
+          enteredLast: int,
+        }),
+      ),
+      slowest: z
+        .strictObject({
+          rank: int,
+          causedNs: z.number(),
+          share: z.number(),
+          stage: z.strictObject({ stage: int, ownNs: z.number(), othersNs: z.number() }).nullable(),
+        })
+        .nullable(),
+      sources: z.array(provenance),
+    }),
+  },
+  /** The step that took longest, of those whose kernels were not recorded where there are others; null where there is none. */
+  longestStep: { params: z.strictObject({ run: runId }), result: int.nullable() },
+  /** The spans of a collective, by rank: who entered when, and when the last one did. */
+  collective: {
+    params: z.strictObject({ run: runId, step: int.min(0), number: int.min(0) }),
+    result: z.array(
+      z.strictObject({
+        rank: int,
+        stage: int,
+        layer: int,
+        startNs: z.number(),
+        endNs: z.number(),
+        enterNs: z.number(),
+        lastEnterNs: z.number(),
+      }),
+    ),
+  },
   /** Physical page of each block-table column of a request at a step (the same on all ranks); -1 not allocated. */
   blockTable: {
     params: z.strictObject({ run: runId, step: int, request: int }),

@@ -27,6 +27,7 @@ import { StoreProblem } from './problem.ts'
 import { SpanLoader } from './span-loader.ts'
 import { spanStats } from './span-stats.ts'
 import { runQuery } from './sql-query.ts'
+import { collective, longestStep, stepPath } from './step-spans.ts'
 import {
   blockTable,
   events,
@@ -95,6 +96,9 @@ export class RunBundle {
     steps: (params) => withConnection(this.#duck, (c) => steps(c, this.folder, params)),
     stages: () => withConnection(this.#duck, (c) => stages(c, this.folder)),
     spanStats: (params, signal) => this.#asked(signal, (c) => spanStats(c, this.folder, params)),
+    stepPath: (params, signal) => this.#asked(signal, (c) => stepPath(c, this.folder, params)),
+    longestStep: () => withConnection(this.#duck, (c) => longestStep(c, this.folder)),
+    collective: (params, signal) => this.#asked(signal, (c) => collective(c, this.folder, params)),
     blockTable: (params) => withConnection(this.#duck, (c) => blockTable(c, this.folder, params)),
     rows: (params) => withConnection(this.#duck, (c) => rows(c, this.folder, params)),
     events: (params) => withConnection(this.#duck, (c) => events(c, this.folder, params)),
@@ -236,6 +240,12 @@ export const answerRun = (
       return answer(method, storeMethods.stages.params)
     case 'spanStats':
       return answer(method, storeMethods.spanStats.params)
+    case 'stepPath':
+      return answer(method, storeMethods.stepPath.params)
+    case 'longestStep':
+      return answer(method, storeMethods.longestStep.params)
+    case 'collective':
+      return answer(method, storeMethods.collective.params)
     case 'blockTable':
       return answer(method, storeMethods.blockTable.params)
     case 'rows':
