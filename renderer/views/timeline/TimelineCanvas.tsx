@@ -12,7 +12,7 @@ import { lanesOf, scrollToLane } from './lanes.ts'
 import type { LookControl } from './look.ts'
 import { snapped } from './measure.ts'
 import { type TimeRange, timeAtX } from './range.ts'
-import type { HoveredItem, StepColumns } from './scene.ts'
+import type { HoveredItem, PathColumns, StepColumns } from './scene.ts'
 import type { TilePiece } from './tiles.ts'
 import { type Point, useGestures } from './use-gestures.ts'
 import { usePicking } from './use-picking.ts'
@@ -27,6 +27,8 @@ interface Props {
   readonly pieces: readonly TilePiece[]
   readonly steps: StepColumns | null
   readonly stepPart: TimeRange | null
+  /** The critical path of the selected step, where it is asked for. */
+  readonly path: PathColumns | null
   /** Whether the run records kernels: each rank has a lane for them. */
   readonly kernels: boolean
   /** The kernel that is selected. */
@@ -78,6 +80,7 @@ export const TimelineCanvas = (props: Props) => {
         selected,
         hovered,
         pickedKernel,
+        path: props.path,
         area: look.area,
         zoomBox,
         marks: look.marks,
@@ -102,6 +105,7 @@ export const TimelineCanvas = (props: Props) => {
       hovered?.kernel,
       kernels,
       zoomBox,
+      props.path,
       pickedKernel?.startNs,
       pickedKernel?.rank,
     ],

@@ -15,6 +15,8 @@ import { Legend } from './Legend.tsx'
 import { toggledStage, useLook, useLookStore } from './look.ts'
 import { measuresOf } from './measure.ts'
 import { Drawer } from './panel/Drawer.tsx'
+import { PathPanel } from './panel/PathPanel.tsx'
+import { usePanels } from './panel/panels.ts'
 import { StatsPanel } from './panel/StatsPanel.tsx'
 import { type TimeRange, withMargin } from './range.ts'
 import type { StepColumns } from './scene.ts'
@@ -38,6 +40,10 @@ const partOfStep = (steps: StepColumns | null, step: number | null): TimeRange |
   const startNs = steps?.startNs[i]
   return startNs === undefined ? null : { startNs, endNs: startNs + (steps?.wallNs[i] ?? 0) }
 }
+
+/** A step of a live run may still get spans of some ranks; once others follow it, it is whole. */
+const pathAgain = ({ manifest, steps }: RunInfo, step: number | null): string =>
+  manifest.status === 'running' && step !== null && step >= steps - 2 ? `live ${steps}` : 'whole'
 
 const outOfSight = (part: TimeRange, range: TimeRange): boolean =>
   part.endNs <= range.startNs || part.startNs >= range.endNs
@@ -93,6 +99,12 @@ const Timeline = ({ open }: { readonly open: RunInfo }) => {
   const again = `${open.steps} ${live}`
   const steps = useAnswer('steps', { run, from: 0, max: MOST_STEPS }, again)
   const stages = useAnswer('stages', { run }, again)
+  const panel = usePanels((s) => s.open)
+  const path = useAnswer(
+    'stepPath',
+    panel === 'path' && step !== null ? { run, step } : null,
+    pathAgain(open, step),
+  )
   const found = useAnswer('spanAt', rank === null || timeNs === null ? null : { run, rank, atNs: timeNs })
   // The answer to an earlier question belongs to another span.
   const isNow = found.answer?.params.rank === rank && found.answer.params.atNs === timeNs
@@ -195,6 +207,7 @@ const Timeline = ({ open }: { readonly open: RunInfo }) => {
         pieces={tiles.pieces}
         steps={stepColumns}
         stepPart={stepPart}
+        path={panel === 'path' && path.answer?.params.step === step ? path.answer.data.path : null}
         span={spanItem}
         kernels={kernels}
         pickedKernel={pickedKernel}
@@ -203,15 +216,22 @@ const Timeline = ({ open }: { readonly open: RunInfo }) => {
         onTrouble={setTrouble}
       />
       <Drawer>
-        {() => (
-          <StatsPanel
-            open={open}
-            scope={scopeOf(look.area, stepPart, whole, ranks)}
-            step={step}
-            kernels={kernels}
-            goTo={goTo}
-          />
-        )}
+        {(shown) => {
+          switch (shown) {
+            case 'stats':
+              return (
+                <StatsPanel
+                  open={open}
+                  scope={scopeOf(look.area, stepPart, whole, ranks)}
+                  step={step}
+                  kernels={kernels}
+                  goTo={goTo}
+                />
+              )
+            case 'path':
+              return <PathPanel open={open} step={step} found={path} goTo={goTo} />
+          }
+        }}
       </Drawer>
     </section>
   )

@@ -2,6 +2,7 @@ import { type Ink, inkOf } from '../../drawing/ink.ts'
 import { rankPainter } from '../../drawing/rank-fill.ts'
 import { rankColour, rankInk, rankPattern, type Theme } from '../../theme/colours.ts'
 import { drawMarks, drawOutlines, drawZoomBox } from './draw-marks.ts'
+import { drawPath } from './draw-path.ts'
 import { drawRuler, drawStepTint, drawTickLines } from './draw-ruler.ts'
 import { drawLabels, drawSpans, type Plate, plateOf } from './draw-spans.ts'
 import { kernelTop, type Lanes, laneBottom, laneTop } from './lanes.ts'
@@ -40,6 +41,7 @@ export const drawTimeline = (
   drawGround(ctx, scene, plot, height, ink)
   ctx.globalCompositeOperation = 'source-over'
   drawLabels(ctx, labels, theme, `11px ${ink.ui}`)
+  drawPath(ctx, scene, plot, ink)
   drawOutlines(ctx, scene, plot, ink)
   ctx.restore()
   ctx.save()

@@ -6,6 +6,9 @@ import type { TilePiece } from './tiles.ts'
 
 export type StepColumns = StoreResult<'steps'>
 
+/** The critical path of a step. */
+export type PathColumns = StoreResult<'stepPath'>['path']
+
 /** A part of time on some ranks that a person marked. */
 export interface Area {
   readonly range: TimeRange
@@ -42,6 +45,8 @@ export interface Scene {
   readonly selected: HoveredItem | null
   readonly hovered: HoveredItem | null
   readonly pickedKernel: HoveredItem | null
+  /** Of the selected step, where it is asked for. */
+  readonly path: PathColumns | null
   readonly area: Area | null
   /** The part of time that is being marked to be zoomed to. */
   readonly zoomBox: TimeRange | null
