@@ -92,11 +92,15 @@ const walkedBack = (
     }
     if (span.endNs < at) add(undefined, 'between', span.endNs)
     const meeting = collectives.get(span.collective)
-    if (meeting === undefined || meeting.lastRank === rank || moves > lanes.size) {
+    const isLast = meeting === undefined || span.enterNs >= meeting.lastEnterNs
+    if (isLast || moves > lanes.size) {
       add(span, span.collective < 0 ? 'work' : 'transfer', span.startNs)
       continue
     }
-    if (span.lastEnterNs < at) add(span, 'transfer', Math.max(span.startNs, span.lastEnterNs))
+    // Where the transfer ended for both at once, the path stays on the rank that it comes from.
+    const ofLast = meeting.spans.find((other) => other.rank === meeting.lastRank)
+    if (span.lastEnterNs < at && (ofLast?.endNs ?? 0) < at)
+      add(span, 'transfer', Math.max(span.startNs, span.lastEnterNs))
     moves++
     rank = meeting.lastRank
   }

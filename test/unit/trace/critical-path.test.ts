@@ -76,7 +76,7 @@ describe('the critical path of a step', () => {
     )
   })
 
-  it('cannot be shortened by speeding up what is not on it', () => {
+  it('leads over the rank that was late, the transfer that it began, and the rank that ended last', () => {
     const stages: LayerStage[] = [
       { stage: 'decode_attn', durNs: (rank) => (rank === 1 ? 100 : 60) },
       { stage: 'lse_all_gather', durNs: () => 10, collective: true },
@@ -85,7 +85,7 @@ describe('the critical path of a step', () => {
     const path = criticalPath(stepSpans(rankTimeline({ ranks: 2, steps: 1, layers: 1, stages }), 0))
     expect(path).toEqual([
       { rank: 1, stage: code('decode_attn'), layer: 0, kind: 'work', startNs: 0, endNs: 100 },
-      { rank: 0, stage: code('lse_all_gather'), layer: 0, kind: 'transfer', startNs: 100, endNs: 110 },
+      { rank: 1, stage: code('lse_all_gather'), layer: 0, kind: 'transfer', startNs: 100, endNs: 110 },
       { rank: 0, stage: code('merge'), layer: 0, kind: 'work', startNs: 110, endNs: 160 },
     ])
   })

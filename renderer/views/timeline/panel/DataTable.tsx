@@ -1,6 +1,7 @@
 import { type ReactNode, useMemo, useState } from 'react'
 import type { Cell } from '../../../../app/messages/csv.ts'
-import { type Order, sortedRows } from './sort.ts'
+import { useTableSource } from '../../../export/table-source.ts'
+import { type Order, sortedRows, tableOf } from './sort.ts'
 
 /** One column of a table; `value` is what it is sorted by, copied and saved. */
 export interface DataColumn<Row> {
@@ -15,6 +16,7 @@ export interface DataColumn<Row> {
 }
 
 interface Props<Row> {
+  /** What it is of; also what it is called when it is saved. */
   readonly label: string
   readonly columns: readonly DataColumn<Row>[]
   readonly rows: readonly Row[]
@@ -37,6 +39,7 @@ export const DataTable = <Row,>(props: Props<Row>) => {
   const { label, columns, rows, keyOf, nothing, isPicked, onPick, pickHint, testId } = props
   const [order, setOrder] = useState<Order | null>(null)
   const shown = useMemo(() => sortedRows(rows, columns, order), [rows, columns, order])
+  const table = useTableSource(label, () => tableOf(shown, columns))
   const turn = (id: string): void =>
     setOrder((now) =>
       now?.column !== id
@@ -47,7 +50,7 @@ export const DataTable = <Row,>(props: Props<Row>) => {
     )
   return (
     <div className="data-table">
-      <table aria-label={label} data-testid={testId}>
+      <table ref={table} aria-label={label} data-testid={testId}>
         <thead>
           <tr>
             {columns.map(({ id, title, hint, words }) => (

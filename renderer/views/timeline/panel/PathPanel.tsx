@@ -13,8 +13,6 @@ import { stageColour } from '../../../theme/colours.ts'
 import { useTheme } from '../../../theme/use-theme.ts'
 import { segmentsOf, verdictText } from '../path-text.ts'
 import { type DataColumn, DataTable } from './DataTable.tsx'
-import { tableOf } from './sort.ts'
-import { TakeAway } from './TakeAway.tsx'
 
 const Stage = ({ stage }: { readonly stage: number }) => {
   const theme = useTheme()
@@ -170,10 +168,6 @@ export const PathPanel = ({ open, step, found, goTo }: Props) => {
   const hasKernels = ranks.some(({ kernelOverlapNs }) => kernelOverlapNs !== null)
   const rankColumns = hasKernels ? [...RANK_COLUMNS, KERNEL_OVERLAP] : RANK_COLUMNS
   const nothing = found.loading ? 'Looking …' : 'Nothing of this step was recorded.'
-  const taken = () => {
-    if (table === 'ranks') return tableOf(ranks, rankColumns)
-    return table === 'stages' ? tableOf(parts, partColumns(whole)) : tableOf(path, SEGMENT_COLUMNS)
-  }
   return (
     <>
       <div className="panel-bar">
@@ -196,8 +190,6 @@ export const PathPanel = ({ open, step, found, goTo }: Props) => {
           {data === null ? nothing : verdictText(step, data)}
         </span>
         <SourceBadge source={sourceNote(data?.sources ?? [])} />
-        <span className="panel-end" />
-        <TakeAway what={`critical path of step ${step} ${table}`} run={open.manifest.name} table={taken} />
       </div>
       {found.error === null ? null : (
         <p className="timeline-error" role="alert">
@@ -206,7 +198,7 @@ export const PathPanel = ({ open, step, found, goTo }: Props) => {
       )}
       {table === 'ranks' ? (
         <DataTable
-          label="Ranks of the step"
+          label={`Ranks of step ${step}`}
           columns={rankColumns}
           rows={ranks}
           keyOf={({ rank }) => String(rank)}
@@ -218,7 +210,7 @@ export const PathPanel = ({ open, step, found, goTo }: Props) => {
         />
       ) : table === 'stages' ? (
         <DataTable
-          label="Critical path by rank and stage"
+          label={`Critical path of step ${step} by rank and stage`}
           columns={partColumns(whole)}
           rows={parts}
           keyOf={({ rank, stage, kind }) => `${rank} ${stage} ${kind}`}
@@ -232,7 +224,7 @@ export const PathPanel = ({ open, step, found, goTo }: Props) => {
         />
       ) : (
         <DataTable
-          label="Parts of the critical path in order"
+          label={`Critical path of step ${step} in order`}
           columns={SEGMENT_COLUMNS}
           rows={path}
           keyOf={({ startNs }) => String(startNs)}

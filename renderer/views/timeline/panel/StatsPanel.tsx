@@ -17,8 +17,6 @@ import { useTheme } from '../../../theme/use-theme.ts'
 import { shortKernelName } from '../kernel-name.ts'
 import { ranksText, type Scope } from '../scope.ts'
 import { type DataColumn, DataTable } from './DataTable.tsx'
-import { tableOf } from './sort.ts'
-import { TakeAway } from './TakeAway.tsx'
 
 const isOuter = (key: string | number): boolean => OUTER_STAGES.some((stage) => stage === key)
 
@@ -168,15 +166,10 @@ export const StatsPanel = ({ open, scope, step, kernels, goTo }: Props) => {
         <span className="panel-end" role="status">
           {loading ? 'counting' : ''}
         </span>
-        <TakeAway
-          what={`timeline statistics by ${by}`}
-          run={open.manifest.name}
-          table={() => tableOf(rows, columns)}
-        />
       </div>
       {error === null ? (
         <DataTable
-          label={`Statistics by ${by}`}
+          label={`Timeline statistics by ${by}`}
           columns={columns}
           rows={rows}
           keyOf={({ key }) => String(key)}

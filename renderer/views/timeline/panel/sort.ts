@@ -1,4 +1,4 @@
-import type { Cell } from '../../../../app/messages/csv.ts'
+import type { Cell, Table } from '../../../../app/messages/csv.ts'
 
 /** By which column a table is sorted; `falling`: the largest first. */
 export interface Order {
@@ -34,10 +34,7 @@ export const sortedRows = <Row>(
 }
 
 /** The rows as a table that leaves the window. */
-export const tableOf = <Row>(
-  rows: readonly Row[],
-  columns: readonly Sortable<Row>[],
-): { readonly header: readonly string[]; readonly rows: readonly (readonly Cell[])[] } => ({
+export const tableOf = <Row>(rows: readonly Row[], columns: readonly Sortable<Row>[]): Table => ({
   header: columns.map(({ id }) => id),
   rows: rows.map((row) => columns.map(({ value }) => value(row))),
 })
