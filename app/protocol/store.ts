@@ -1,5 +1,8 @@
 import { z } from 'zod'
-import { MEASURES, VECTOR_VALUES } from '../dump/survey.ts'
+import { COMPARED } from '../compare/numbers.ts'
+import { ROW_DIFFERENCES } from '../compare/rows.ts'
+import { MEASURES, VERDICTS } from '../compare/times.ts'
+import { MEASURES as TENSOR_MEASURES, VECTOR_VALUES } from '../dump/survey.ts'
 import { BAD_ROW_KINDS } from '../events/row-kinds.ts'
 import { EVENT_LEVELS } from '../events/words.ts'
 import { PAGE_CHECKS } from '../pages/checks.ts'
@@ -229,6 +232,28 @@ export const MAX_PAGE_MARKS = 1 << 17
 export const MAX_PAGE_USERS = 64
 
 const cellPlace = { request: int, column: int }
+
+const timeRow = z.strictObject({
+  measure: z.enum(MEASURES),
+  rank: int.nullable(),
+  aNs: z.number().nullable(),
+  bNs: z.number().nullable(),
+  difference: z.strictObject({ ns: anyNumber, lowNs: anyNumber, highNs: anyNumber }).nullable(),
+  slower: int,
+  faster: int,
+  p: z.number().nullable(),
+  pieces: int,
+  pieceSteps: int,
+  verdict: z.enum(VERDICTS),
+})
+
+const checkOutcome = z.strictObject({
+  tolerance: z.number(),
+  checkedRows: int,
+  worst: anyNumber.nullable(),
+  failedSteps: int,
+  firstFailed: int.nullable(),
+})
 
 export const storeMethods = {
   /** Runs in the folder of runs, and those that were opened from elsewhere while they exist, newest first. */
@@ -705,7 +730,7 @@ export const storeMethods = {
       ...dumpGroupRef,
       rank: dumpRank,
       tensor: z.string(),
-      measure: z.enum(MEASURES),
+      measure: z.enum(TENSOR_MEASURES),
       all: z.boolean(),
     }),
     result: z.strictObject({
@@ -835,6 +860,95 @@ export const storeMethods = {
     result: z.strictObject({
       users: z.array(z.strictObject({ ...cellPlace, kind: z.enum(CELL_KINDS) })),
       more: int,
+    }),
+  },
+  /**
+   * What two runs spent in the steps that both have (see app/compare/times.ts), where the times come from, and the same over
+   * all known repeats of both, where there are some (app/compare/repeats.ts). `repeatsOf` counts the runs of each side; null
+   * where both are runs of one configuration.
+   */
+  compareTimes: {
+    params: z.strictObject({ a: runId, b: runId }),
+    result: z.strictObject({
+      steps: int,
+      firstStep: int,
+      lastStep: int,
+      rows: z.array(timeRow).readonly(),
+      ranks: z.array(timeRow).readonly(),
+      perPart: int,
+      partSteps: i32,
+      series: z.array(z.strictObject({ measure: z.enum(MEASURES), a: f64, b: f64 })).readonly(),
+      sources: z.array(
+        z.strictObject({
+          measure: z.enum(MEASURES),
+          a: z.array(provenance).readonly(),
+          b: z.array(provenance).readonly(),
+        }),
+      ),
+      repeatsOf: z.strictObject({ a: int, b: int }).nullable(),
+      repeats: z.array(
+        z.strictObject({
+          measure: z.enum(MEASURES),
+          a: int,
+          b: int,
+          ratio: anyNumber,
+          low: anyNumber,
+          high: anyNumber,
+        }),
+      ),
+    }),
+  },
+  /** Rows of partials that two runs recorded, one by one, and their checks; see app/compare/rows.ts. */
+  compareRows: {
+    params: z.strictObject({ a: runId, b: runId }),
+    result: z.strictObject({
+      unlike: z.string().nullable(),
+      rows: z.number(),
+      differing: z.strictObject({
+        keys: z.number(),
+        empty: z.number(),
+        nan: z.number(),
+        lse: z.number(),
+        out: z.number(),
+      }),
+      tolerance: z.number(),
+      first: z
+        .strictObject({ ...rowPlace, rank: int, kind: z.enum(ROW_DIFFERENCES), a: anyNumber, b: anyNumber })
+        .nullable(),
+      checks: z.strictObject({ a: checkOutcome, b: checkOutcome }),
+    }),
+  },
+  /** Tensors of two dumps, or of what runs captured, cell by cell; see app/compare/numbers.ts. */
+  compareTensors: {
+    params: z.strictObject({ a: runId, b: runId }),
+    result: z.strictObject({
+      groups: int,
+      unmatched: int,
+      sameRanks: z.boolean(),
+      tensors: z
+        .array(
+          z.strictObject({
+            tensor: z.enum(COMPARED),
+            cells: int,
+            diverging: int,
+            tolerance: z.number(),
+            worst: z.number(),
+            first: z
+              .strictObject({
+                ...rowPlace,
+                rank: int,
+                row: int,
+                head: int,
+                error: anyNumber,
+                at: int,
+                a: anyNumber,
+                b: anyNumber,
+              })
+              .nullable(),
+          }),
+        )
+        .readonly(),
+      notes: z.array(z.string()).readonly(),
     }),
   },
   /** SQL over the bundle's tables (`spans`, `rows`, ...; `rank` is a column). Read-only; at most `limit` rows. */

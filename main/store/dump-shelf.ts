@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { dirname, relative, sep } from 'node:path'
+import { compareNumbers, type NumberComparison } from '../../app/compare/numbers.ts'
 import { type Case, loadCase } from '../../app/diagnosis/case.ts'
 import { type Dump, type DumpGroup, type DumpSet, shortName } from '../../app/dump/dumps.ts'
 import { gridOf, gridValues, type TensorGrid } from '../../app/dump/grid.ts'
@@ -87,6 +88,13 @@ export class DumpShelf {
         loadCase({ ...group, ranks: await leftOpen(group.ranks) }),
       ),
     )
+  }
+
+  /** Compares the tensors of two dumps, which are read anew. */
+  async compare(a: string, b: string, work: Work): Promise<NumberComparison> {
+    const [first, second] = [await this.#read(a, work), await this.#read(b, work)]
+    const dumps = [...first.groups, ...second.groups].flatMap(({ ranks }) => [...ranks.values()])
+    return this.#reading(dumps, () => compareNumbers(first.groups, second.groups, work))
   }
 
   async #info({ dump }: Params<'dumpInfo'>, work: Work): Promise<StoreResult<'dumpInfo'>> {

@@ -1,5 +1,6 @@
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { z } from 'zod'
+import type { StepTimes } from '../../app/compare/times.ts'
 import type { RankTable } from '../../app/pages/rank-table.ts'
 import { tableOfRun } from '../../app/pages/run-table.ts'
 import {
@@ -11,9 +12,12 @@ import {
 } from '../../app/protocol/store.ts'
 import { MAX_DCP_SIZE } from '../../app/run/config.ts'
 import type { Manifest } from '../../app/trace/manifest.ts'
+import type { Provenance, Stage } from '../../app/trace/stages.ts'
 import { TABLE_NAMES } from '../../app/trace/tables.ts'
 import { checkPart, hasReference, listCaptures, listParts } from './bundle-files.ts'
 import { captureShape, mergeRow } from './captures.ts'
+import { stageSources, stepTimes, wallSources } from './compare-queries.ts'
+import type { CompareMethod } from './compare-shelf.ts'
 import { naming } from './damaged-part.ts'
 import { interruptible, withConnection } from './duck.ts'
 import type { DumpMethod } from './dump-shelf.ts'
@@ -46,7 +50,7 @@ import { TileBuilder } from './tile-builder.ts'
 export const runParams = z.object({ run: z.string() })
 
 /** Methods that are about one run. */
-export type RunMethod = Exclude<StoreMethod, 'listRuns' | DumpMethod | PageMethod>
+export type RunMethod = Exclude<StoreMethod, 'listRuns' | DumpMethod | PageMethod | CompareMethod>
 type Params<M extends RunMethod> = Omit<StoreParams<M>, 'run'>
 type Methods = {
   readonly [M in RunMethod]: (params: Params<M>, signal?: AbortSignal) => Promise<StoreResult<M>>
@@ -154,6 +158,23 @@ export class RunBundle {
     const { config } = this.#manifest()
     const cells = await withConnection(this.#duck, (c) => recordedCells(c, this.folder, step, rank))
     return tableOfRun(config, rank, step, cells)
+  }
+
+  /** What the run spent its time on, step by step. */
+  stepTimes(signal?: AbortSignal): Promise<StepTimes> {
+    const { config } = this.#manifest()
+    return this.#asked(signal, (c) => stepTimes(c, { folder: this.folder, config }))
+  }
+
+  /** Where the times of whole steps and of each stage come from. */
+  async timeSources(signal?: AbortSignal): Promise<{
+    readonly step: readonly Provenance[]
+    readonly stages: ReadonlyMap<Stage, readonly Provenance[]>
+  }> {
+    return this.#asked(signal, async (c) => ({
+      step: await wallSources(c, this.folder),
+      stages: await stageSources(c, this.folder),
+    }))
   }
 
   async #info(): Promise<RunInfo> {

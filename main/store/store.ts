@@ -17,6 +17,7 @@ import { runIdOf } from '../process/run-id.ts'
 import { captureFolder, hasReference, listCaptures } from './bundle-files.ts'
 import { BundleWriter } from './bundle-writer.ts'
 import { type Asked, ClientLine } from './client-line.ts'
+import { CompareShelf, isCompareMethod } from './compare-shelf.ts'
 import { openDuck, withConnection } from './duck.ts'
 import { DumpShelf, isDumpMethod } from './dump-shelf.ts'
 import { ENGINE_GONE, EngineLine } from './engine-line.ts'
@@ -58,6 +59,15 @@ export class Store {
     await this.#writers.get(folder)?.flushed()
     return this.#bundle(run)
   }, this.#shelf)
+  readonly #compared = new CompareShelf({
+    bundle: (run) => this.#bundle(run),
+    others: async () => {
+      const duck = await this.#instance()
+      return this.#listRuns().flatMap(({ id }) => this.#opened(id, duck) ?? [])
+    },
+    duck: () => this.#instance(),
+    dumps: this.#shelf,
+  })
   #duck: Promise<DuckDBInstance> | undefined
   /** Folders of the runs that this store began. */
   readonly #begun = new Set<string>()
@@ -198,11 +208,10 @@ export class Store {
   }
 
   async #bundle(id: string): Promise<RunBundle> {
-    const folder = this.#folderOf.get(id)
-    if (folder === undefined) throw new StoreProblem('no such run')
     // No wait between the look and the entry: requests that come together share one bundle.
     const duck = await this.#instance()
-    const bundle = this.#bundles.get(id) ?? new RunBundle(id, folder, duck, () => this.#manifest(folder))
+    const bundle = this.#opened(id, duck)
+    if (bundle === undefined) throw new StoreProblem('no such run')
     this.#bundles.delete(id)
     this.#bundles.set(id, bundle)
     for (const [oldest] of this.#bundles) {
@@ -210,6 +219,13 @@ export class Store {
       this.#bundles.delete(oldest)
     }
     return bundle
+  }
+
+  /** The bundle as it is in memory, else anew; it is not kept there. Undefined where there is no such run. */
+  #opened(id: string, duck: DuckDBInstance): RunBundle | undefined {
+    const folder = this.#folderOf.get(id)
+    if (folder === undefined) return undefined
+    return this.#bundles.get(id) ?? new RunBundle(id, folder, duck, () => this.#manifest(folder))
   }
 
   async #answer(method: StoreMethod, params: unknown, asked?: Asked): Promise<unknown> {
@@ -220,6 +236,11 @@ export class Store {
     if (isDumpMethod(method))
       return this.#shelf.answer(method, params, {
         aborted: () => asked?.signal.throwIfAborted(),
+        progress: asked?.progress ?? (() => {}),
+      })
+    if (isCompareMethod(method))
+      return this.#compared.answer(method, params, {
+        signal: asked?.signal,
         progress: asked?.progress ?? (() => {}),
       })
     if (isPageMethod(method)) return this.#pages.answer(method, params, () => asked?.signal.throwIfAborted())
