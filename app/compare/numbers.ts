@@ -222,8 +222,11 @@ const compareTensor = async (
     for (let head = 0; head < heads; head++) {
       if (keyless[head] === true) continue
       const [start, end] = [head * ofA.width, (head + 1) * ofA.width]
-      const byNorm = ofA.hasHeads && !LSES.includes(name)
-      tally.take(apart(x.subarray(start, end), y.subarray(start, end), byNorm), {
+      const [own, other] = [x.subarray(start, end), y.subarray(start, end)]
+      const found = LSES.includes(name)
+        ? lseApart(own[0] ?? 0, other[0] ?? 0, [a.base, b.base], notes)
+        : apart(own, other, ofA.hasHeads)
+      tally.take(found, {
         ...place,
         row,
         request: OF_REQUESTS.includes(name) ? row : (names.request[row] ?? -1),
@@ -234,21 +237,35 @@ const compareTensor = async (
   }
 }
 
-/** Values of some heads of a row, lse in base e. */
-const rowOf = async (
+/** Values of some heads of a row. */
+const rowOf = (
   name: Compared,
-  { reader, firstHead, base }: Side,
+  { reader, firstHead }: Side,
   lie: Lie,
   row: number,
   from: number,
   heads: number,
-): Promise<Float64Array> => {
-  const values = await reader.values(
-    name,
-    (row * lie.heads + from - firstHead) * lie.width,
-    heads * lie.width,
-  )
-  return LSES.includes(name) ? values.map((lse) => convertLse(lse, base, 'e')) : values
+): Promise<Float64Array> =>
+  reader.values(name, (row * lie.heads + from - firstHead) * lie.width, heads * lie.width)
+
+/**
+ * How far two lse are apart in base e. A dump says which base the merge took them for, which may be wrong: the same numbers under
+ * two bases are the same lse, and what differs is the merge.
+ */
+const lseApart = (
+  a: number,
+  b: number,
+  [baseA, baseB]: readonly [a: LseBase, b: LseBase],
+  notes: Set<string>,
+): Apart => {
+  const inBase = (from: LseBase, to: LseBase): Apart =>
+    apart(Float64Array.of(convertLse(a, from, 'e')), Float64Array.of(convertLse(b, to, 'e')), false)
+  const converted = inBase(baseA, baseB)
+  if (baseA === baseB) return converted
+  const asIs = inBase(baseA, baseA)
+  if (!(asIs.error < converted.error)) return converted
+  notes.add(`The merges took the same lse for base ${baseA} in A and base ${baseB} in B.`)
+  return asIs
 }
 
 /** Heads of a row in which neither merge saw a key: what their kernels left there means nothing. */

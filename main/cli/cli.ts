@@ -5,6 +5,7 @@ import { TABLES } from '../../app/trace/tables.ts'
 import { VERSION } from '../process/version.ts'
 import RECORDER from '../recorder/dcpscope_recorder.py?raw'
 import { type CheckOptions, checkCommand } from './check-command.ts'
+import { compareCommand } from './compare-command.ts'
 import { type DiagnoseCommandOptions, diagnoseCommand } from './diagnose-command.ts'
 import { doctorText, examine } from './doctor-command.ts'
 import { type DumpOptions, dumpCommand } from './dump-command.ts'
@@ -22,7 +23,7 @@ const EXIT_CODES = `
 Exit codes:
   0    fine
   1    the answer is "no": the check of a run failed, a serving back-end refuses, a dump is not whole or shows a
-       fault, or this machine has no engine
+       fault, numbers of two runs diverge, or this machine has no engine
   2    bad usage or bad input; one line on stderr, nothing written
   3    the device or the engine failed
   130  ended by Ctrl-C`
@@ -159,6 +160,19 @@ const program = (finish: (code: ExitCode) => void): Command => {
     })
 
   root
+    .command('compare')
+    .description('Say what differs between two runs or two dumps: configuration, numbers, times.')
+    .argument('<a>', 'bundle of a run, or file or folder of a tensor dump')
+    .argument('<b>', 'the other')
+    .option('--json', 'print one JSON document and nothing else')
+    .addHelpText('after', COMPARE_HELP)
+    .action(async (a: string, b: string, options: { json?: boolean }) => {
+      const { stdout, exitCode } = await compareCommand(a, b, options)
+      print(stdout)
+      finish(exitCode)
+    })
+
+  root
     .command('dump')
     .description('Write captured tensors of a run as a tensor dump, a file for each step, layer and rank.')
     .argument('<bundle>', 'bundle folder of a run')
@@ -264,6 +278,15 @@ The exit code is 0 when all is accepted or has a fallback, which names what is l
 const QUERY_HELP = `
 Example:
   dcpscope query RUN.dcp "select stage, avg(dur_ns) from spans group by stage"`
+
+const COMPARE_HELP = `
+Examples:
+  dcpscope compare BEFORE.dcp AFTER.dcp
+  dcpscope compare dump-of-one dump-of-other --json
+
+A time counts as changed where Wilcoxon's signed-rank test of the same steps of both says so, corrected for the number of
+rows; it takes the differences of pieces of steps for independent. The exit code is 1 when numbers diverge by more than
+rounding explains, whatever the times do.`
 
 const DUMP_HELP = `
 Example:

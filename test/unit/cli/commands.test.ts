@@ -121,6 +121,7 @@ describe('dcpscope --help', () => {
         'check',
         'layout',
         'query',
+        'compare',
         'dump',
         'dump-info',
         'scenarios',

@@ -152,6 +152,9 @@ describe('numbers of two dumps', () => {
   it('with lse of unlike bases are compared in one base', async () => {
     const inTwo = { metadata: { lse_base: '2' }, lse: (_: Place, value: number) => value * Math.LOG2E }
     expect(firstDivergence((await compared({}, inTwo)).tensors)).toBeNull()
+    const misread = await compared({}, { metadata: { lse_base: '2' } })
+    expect(firstDivergence(misread.tensors)).toBeNull()
+    expect(misread.notes).toEqual(['The merges took the same lse for base e in A and base 2 in B.'])
     const unmarked = await compared({}, { lse: (_, value) => value * Math.LOG2E })
     expect(firstDivergence(unmarked.tensors)?.tensor).toBe('lse')
   })
