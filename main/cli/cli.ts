@@ -5,7 +5,7 @@ import { TABLES } from '../../app/trace/tables.ts'
 import { VERSION } from '../process/version.ts'
 import RECORDER from '../recorder/dcpscope_recorder.py?raw'
 import { type CheckOptions, checkCommand } from './check-command.ts'
-import { compareCommand } from './compare-command.ts'
+import { type CompareOptions, compareCommand } from './compare-command.ts'
 import { type DiagnoseCommandOptions, diagnoseCommand } from './diagnose-command.ts'
 import { doctorText, examine } from './doctor-command.ts'
 import { type DumpOptions, dumpCommand } from './dump-command.ts'
@@ -164,9 +164,13 @@ const program = (finish: (code: ExitCode) => void): Command => {
     .description('Say what differs between two runs or two dumps: configuration, numbers, times.')
     .argument('<a>', 'bundle of a run, or file or folder of a tensor dump')
     .argument('<b>', 'the other')
+    .option(
+      '--repeats <bundles...>',
+      'more runs of either configuration, which say what differs from run to run',
+    )
     .option('--json', 'print one JSON document and nothing else')
     .addHelpText('after', COMPARE_HELP)
-    .action(async (a: string, b: string, options: { json?: boolean }) => {
+    .action(async (a: string, b: string, options: CompareOptions) => {
       const { stdout, exitCode } = await compareCommand(a, b, options)
       print(stdout)
       finish(exitCode)
@@ -282,10 +286,12 @@ Example:
 const COMPARE_HELP = `
 Examples:
   dcpscope compare BEFORE.dcp AFTER.dcp
+  dcpscope compare BEFORE.dcp AFTER.dcp --repeats BEFORE-2.dcp BEFORE-3.dcp AFTER-2.dcp AFTER-3.dcp
   dcpscope compare dump-of-one dump-of-other --json
 
 A time counts as changed where Wilcoxon's signed-rank test of the same steps of both says so, corrected for the number of
-rows; it takes the differences of pieces of steps for independent. The exit code is 1 when numbers diverge by more than
+rows; it takes the differences of pieces of steps for independent. Steps of one run are no repeats of it: --repeats counts
+every run once, by its medians, and compares both sides by Welch's test. The exit code is 1 when numbers diverge by more than
 rounding explains, whatever the times do.`
 
 const DUMP_HELP = `

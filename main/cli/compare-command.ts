@@ -41,14 +41,21 @@ export interface CompareAnswer {
   readonly exitCode: ExitCode
 }
 
+export interface CompareOptions {
+  /** Bundles of further runs; those that repeat one of both say what differs from run to run. */
+  readonly repeats?: readonly string[]
+  readonly json?: boolean
+}
+
 /** What `compare` prints of two runs or dumps; exit 1 when their numbers diverge, whatever their times do. */
 export const compareCommand = async (
   a: string,
   b: string,
-  { json }: { readonly json?: boolean },
+  { repeats = [], json }: CompareOptions,
 ): Promise<CompareAnswer> => {
   const store = await openStore()
   try {
+    for (const bundle of repeats) await store.open(bundle)
     const document = await compared(store, await sideOf(store, a, 'a'), await sideOf(store, b, 'b'))
     return {
       stdout: json === true ? JSON.stringify(document) : compareText(document),

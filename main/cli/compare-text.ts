@@ -103,8 +103,19 @@ const timeLines = ({ times }: CompareDocument): string[] => {
             changed.map((row) => [row.rank, ...cellsOf(row)]),
           ),
         ]),
-    ...times.repeats.map((row) => `${measureWord(row.measure)}, runs as repeats: ${repeatText(row)}.`),
+    '',
+    ...repeatLines(times),
   ]
+}
+
+const repeatLines = ({ repeatsOf, repeats }: NonNullable<CompareDocument['times']>): string[] => {
+  if (repeatsOf === null)
+    return ['Both are runs of one configuration in one place: what differs is what differs from run to run.']
+  return repeats.length === 0
+    ? [
+        'Of one run of a side: what differs from run to run is not told apart (--repeats, two runs or more of each).',
+      ]
+    : ['Runs as repeats:', ...repeats.map((row) => `  ${measureWord(row.measure)} ${repeatText(row)}`)]
 }
 
 const us = (ns: number | null): string | null => (ns === null ? null : (ns / 1000).toFixed(1))

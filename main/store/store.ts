@@ -270,10 +270,9 @@ export class Store {
   }
 
   #listRuns(): RunRef[] {
-    const folder = this.#runsFolder
-    if (folder === undefined) return []
+    const own = this.#runsFolder === undefined ? [] : bundlesIn(this.#runsFolder)
     const elsewhere = [...this.#elsewhere].filter((path) => existsSync(path))
-    return [...new Set([...bundlesIn(folder), ...elsewhere])]
+    return [...new Set([...own, ...elsewhere])]
       .map((path) => this.#runRef(path))
       .sort((a, b) => b.createdAt.localeCompare(a.createdAt))
   }

@@ -34,6 +34,7 @@ const VIEW_TITLES: Readonly<Record<ViewId, string>> = {
   throughput: 'Show the throughput of a sweep',
   backends: 'Show what back-ends accept, refuse or replace',
   postmortem: 'Show tensor dumps and what is wrong in them',
+  compare: 'Show what differs between two runs or dumps',
   scenarios: 'Show known failures, broken and fixed',
   events: 'Show events and their first cause',
 }
@@ -44,10 +45,15 @@ const showsRun = (): boolean => useView.getState().view === 'run'
 
 const phase = () => runStateOf(useSession.getState())
 
+/** Keys of views that have no digit. */
+const OTHER_KEYS: Partial<Readonly<Record<ViewId, readonly KeyStroke[]>>> = {
+  compare: [stroke('KeyC', { ctrl: true, shift: true })],
+}
+
 const viewActions: readonly Action[] = VIEW_IDS.map((view) => ({
   id: `view.${view}`,
   title: VIEW_TITLES[view],
-  keys: viewDigit(view) === null ? [] : [stroke(`Digit${viewDigit(view)}`)],
+  keys: viewDigit(view) === null ? (OTHER_KEYS[view] ?? []) : [stroke(`Digit${viewDigit(view)}`)],
   enabled: always,
   run: () => useView.getState().show(view),
 }))

@@ -44,6 +44,12 @@ export const ThroughputIcon = icon(
     <path d="M4.5 11c2-6 4.5-7 9-7.5M4.5 11.5c3-2 5-2.5 9-2.5" />
   </>,
 )
+export const CompareIcon = icon(
+  <>
+    <path d="M2.5 13.5h11" />
+    <path d="M4 13.5v-6h2.5v6M9.5 13.5v-10H12v10M6.5 5l3-2" />
+  </>,
+)
 export const BackendsIcon = icon(
   <>
     <path d="M2.5 2.5h11v11h-11zM2.5 6.2h11M2.5 9.9h11M6.2 2.5v11" />
@@ -84,6 +90,7 @@ export const FolderIcon = icon(<path d="M2 4.5h4l1.5 1.5H14v7H2z" />)
 export const UndoIcon = icon(<path d="M5.5 3L2.5 6l3 3M2.5 6H10a3.5 3.5 0 010 7H6" />)
 export const RedoIcon = icon(<path d="M10.5 3l3 3-3 3M13.5 6H6a3.5 3.5 0 000 7h4" />)
 export const ResetIcon = icon(<path d="M3 3v3.5h3.5M3.2 6.2A5.3 5.3 0 118 13.3" />)
+export const SwapIcon = icon(<path d="M2.5 5.5h10M9.5 2.5l3 3-3 3M13.5 10.5h-10M6.5 7.5l-3 3 3 3" />)
 export const ImportIcon = icon(<path d="M8 2.5v7M5 6.5l3 3 3-3M2.5 10.5v3h11v-3" />)
 export const PlusIcon = icon(<path d="M8 3.5v9M3.5 8h9" />)
 export const RemoveIcon = icon(<path d="M3.5 8h9" />)

@@ -134,6 +134,18 @@ export const VIEW_KEYS: Readonly<Record<ViewId, readonly ViewKey[]>> = {
     { keys: 'L', title: 'Histogram in equal steps or by powers of two' },
     { keys: 'C', title: 'Copy the values of the picked cell' },
   ],
+  compare: [
+    { keys: '↑ ↓', title: 'Previous and next stage', each: ['Previous stage', 'Next stage'] },
+    {
+      keys: '← →',
+      title: 'Previous and next step of the picture',
+      each: ['Previous step of the picture', 'Next step of the picture'],
+    },
+    { keys: 'X', title: 'Swap A and B' },
+    { keys: 'F', title: 'Go to where numbers diverge first' },
+    { keys: 'T', title: 'Differences over steps as a table or a picture' },
+    { keys: 'R', title: 'Read both again' },
+  ],
   scenarios: [
     { keys: '↑ ↓', title: 'Previous and next scenario', each: ['Previous scenario', 'Next scenario'] },
     { keys: 'R', title: 'Run it broken and fixed' },

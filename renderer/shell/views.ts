@@ -1,6 +1,7 @@
 import type { ComponentType } from 'react'
 import { VIEW_TITLES, type ViewId } from '../state/view.ts'
 import { BackendsView } from '../views/backends/BackendsView.tsx'
+import { CompareView } from '../views/compare/CompareView.tsx'
 import { EventsView } from '../views/events/EventsView.tsx'
 import { MergeView } from '../views/merge/MergeView.tsx'
 import { OwnershipView } from '../views/ownership/OwnershipView.tsx'
@@ -12,6 +13,7 @@ import { ThroughputView } from '../views/throughput/ThroughputView.tsx'
 import { TimelineView } from '../views/timeline/TimelineView.tsx'
 import {
   BackendsIcon,
+  CompareIcon,
   EventsIcon,
   MergeIcon,
   OwnershipIcon,
@@ -51,5 +53,6 @@ export const VIEWS: readonly View[] = [
     icon: PostmortemIcon,
     component: PostmortemView,
   },
+  { id: 'compare', title: VIEW_TITLES.compare, icon: CompareIcon, component: CompareView },
   { id: 'scenarios', title: VIEW_TITLES.scenarios, icon: ScenariosIcon, component: ScenariosView },
 ]

@@ -1,9 +1,9 @@
 import { create } from 'zustand'
 import type { RunRef } from '../../app/protocol/store.ts'
 import { type Scenario, scenarioConfigs } from '../../app/scenarios/scenario.ts'
-import type { RunStatus } from '../../app/trace/manifest.ts'
 import { desktop } from '../bridge/bridge.ts'
 import { tell } from './messages.ts'
+import { endOf } from './run-end.ts'
 import { useSession } from './session.ts'
 
 export const SIDES = ['broken', 'fixed'] as const
@@ -61,18 +61,3 @@ export const useScenarios = create<ScenarioStore>((set) => ({
     }
   },
 }))
-
-/** How a run ended that this session has started. */
-const endOf = (run: string): Promise<RunStatus> =>
-  new Promise((resolve) => {
-    const look = (): boolean => {
-      const last = useSession.getState().desktop?.lastRun
-      if (last?.id !== run) return false
-      resolve(last.status)
-      return true
-    }
-    if (look()) return
-    const stop = useSession.subscribe(() => {
-      if (look()) stop()
-    })
-  })

@@ -25,8 +25,8 @@ interface Session {
   readonly openRunById: (id: string, how?: { readonly stay: boolean }) => Promise<void>
   /** Shows no run; it stays open. */
   readonly leaveRun: () => void
-  /** Shows something that is open, or known. */
-  readonly showItem: (item: OpenItem) => void
+  /** Shows something that is open, or known; `stay` as above. */
+  readonly showItem: (item: OpenItem, how?: { readonly stay: boolean }) => void
   /** Shows what was opened behind or before what is shown. */
   readonly showNeighbour: (by: 1 | -1) => void
   /** Puts it away; what is left open takes its place where it was shown. A run in progress goes on. */
@@ -47,7 +47,7 @@ interface Session {
   /** Asks for files or folders of a dump and opens it. */
   readonly openDump: (pick: 'files' | 'folder') => Promise<CommandResult>
   /** Shows a dump that main knows in Post-mortem. */
-  readonly showDump: (dump: string) => void
+  readonly showDump: (dump: string, how?: { readonly stay: boolean }) => void
   readonly forgetDump: (dump: string) => Promise<CommandResult>
   readonly revealRun: (run: string) => Promise<CommandResult>
   /** Asks where to save a file and tells where it is; `name` is what it is called unless the person says otherwise. */
@@ -135,10 +135,10 @@ export const useSession = create<Session>((set, get) => {
     },
     leaveRun: () =>
       moveTo(useDump.getState().dump, () => set({ openId: null, openRun: null, progress: null })),
-    showItem: ({ kind, id }) => {
-      if (kind === 'dump') get().showDump(id)
+    showItem: ({ kind, id }, how) => {
+      if (kind === 'dump') get().showDump(id, how)
       else if (get().openId === id) moveTo(id, () => useDump.getState().show(null))
-      else void get().openRunById(id)
+      else void get().openRunById(id, how)
     },
     showNeighbour: (by) => {
       const next = neighbour(useOpen.getState().items, shownId(), by)
@@ -190,11 +190,12 @@ export const useSession = create<Session>((set, get) => {
     },
     openBundle: async () => openNew(await command(() => desktop().invoke('openBundle', {}))),
     openDump: async (pick) => openNew(await command(() => desktop().invoke('openDump', { pick }))),
-    showDump: (dump) => {
+    showDump: (dump, how) => {
       moveTo(dump, () => {
         useOpen.getState().add({ kind: 'dump', id: dump })
         useDump.getState().show(dump)
       })
+      if (how?.stay === true) return
       useDump.getState().look('findings')
       useView.getState().show('postmortem')
     },

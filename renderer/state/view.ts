@@ -10,6 +10,7 @@ export const VIEW_IDS = [
   'throughput',
   'backends',
   'postmortem',
+  'compare',
   'scenarios',
 ] as const
 export type ViewId = (typeof VIEW_IDS)[number]
@@ -29,6 +30,7 @@ export const VIEW_TITLES: Readonly<Record<ViewId, string>> = {
   throughput: 'Throughput',
   backends: 'Back-ends',
   postmortem: 'Post-mortem',
+  compare: 'Compare',
   scenarios: 'Scenarios',
   events: 'Events',
 }

@@ -50,13 +50,18 @@ const tensorsOf = (rank: number): Tensors => {
   }
 }
 
-/** Writes the dump of one step and layer, a file a rank, into `folder`. */
-export const writeDump = (folder: string, step = 7, layer = 2): void => {
+/** Writes the dump of one step and layer, a file a rank, into `folder`; `change` alters its tensors. */
+export const writeDump = (
+  folder: string,
+  step = 7,
+  layer = 2,
+  change: (rank: number, tensors: Tensors) => Tensors = (_rank, tensors) => tensors,
+): void => {
   mkdirSync(folder, { recursive: true })
   for (let rank = 0; rank < DUMP.ranks; rank++)
     writeFileSync(
       join(folder, `step${step}-layer${layer}-rank${rank}.safetensors`),
-      dumpBytes(tensorsOf(rank), {
+      dumpBytes(change(rank, tensorsOf(rank)), {
         rank: String(rank),
         dcp_size: String(DUMP.ranks),
         step: String(step),

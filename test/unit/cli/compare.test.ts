@@ -54,6 +54,28 @@ describe('dcpscope compare', () => {
     expect(stdout).toContain('  way     parallel.comm: ag_rs in A, a2a in B')
     expect(stdout).toContain('Numbers do not diverge beyond rounding')
     expect(stdout).toMatch(/out_all_to_all .* only in B/)
+    expect(stdout).toContain('what differs from run to run is not told apart')
+  })
+
+  it('takes further runs of both configurations for repeats, and none of another', async () => {
+    const repeats = ['base again', 'a2a again'].map(bundle)
+    cpSync(bundle('base'), bundle('base again'), { recursive: true })
+    cpSync(bundle('a2a'), bundle('a2a again'), { recursive: true })
+    const { document } = await documentOf(
+      bundle('base'),
+      bundle('a2a'),
+      '--repeats',
+      ...repeats,
+      bundle('two'),
+    )
+    expect(document.times.repeatsOf).toEqual({ a: 2, b: 2 })
+    const attention = document.times.repeats.find((row: { measure: string }) => row.measure === 'decode_attn')
+    // Copies differ in nothing, so that the interval is the ratio itself.
+    expect(attention).toMatchObject({ a: 2, b: 2 })
+    expect(attention.high).toBeCloseTo(attention.low, 9)
+    expect((await compare(bundle('base'), bundle('base again'))).stdout).toContain(
+      'runs of one configuration',
+    )
   })
 
   it('says where a broken run diverges from the right one first, and exits with 1', async () => {

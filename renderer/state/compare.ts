@@ -1,0 +1,81 @@
+import { create } from 'zustand'
+import type { Measure } from '../../app/compare/times.ts'
+import type { RunConfigInput } from '../../app/run/config.ts'
+import { desktop } from '../bridge/bridge.ts'
+import { DEFAULT_PRESET, presetDraft } from './form.ts'
+import { tell } from './messages.ts'
+import { type OpenItem, useOpen } from './open.ts'
+import { endOf } from './run-end.ts'
+import { useSession } from './session.ts'
+
+/** Transports of the two runs of the sample. */
+const SAMPLE = ['ag_rs', 'a2a'] as const
+
+interface CompareStore {
+  /** What was chosen to compare with; null where nothing was. */
+  readonly other: OpenItem | null
+  /** The measure that is looked at closely. */
+  readonly measure: Measure
+  /** Which run of the sample goes on. */
+  readonly running: (typeof SAMPLE)[number] | null
+  readonly choose: (other: OpenItem | null) => void
+  readonly look: (measure: Measure) => void
+  /** Runs the default configuration with two transports, and compares both. What goes wrong is told. */
+  readonly runSample: () => Promise<void>
+}
+
+/** What is compared with what is shown. */
+export const useCompare = create<CompareStore>((set) => ({
+  other: null,
+  measure: 'step',
+  running: null,
+  choose: (other) => {
+    if (other !== null) useOpen.getState().add(other)
+    set({ other })
+  },
+  look: (measure) => set({ measure }),
+  runSample: async () => {
+    const runs: string[] = []
+    try {
+      for (const comm of SAMPLE) {
+        set({ running: comm })
+        const result = await desktop().invoke('startRun', {
+          config: sampleConfig(comm),
+          name: `sample ${comm}`,
+        })
+        if (!result.ok) throw new Error(result.message)
+        if (result.run === undefined || (await endOf(result.run)) !== 'complete') return
+        runs.push(result.run)
+      }
+      const [first, second] = runs
+      if (first === undefined || second === undefined) return
+      await useSession.getState().refreshRuns()
+      await useSession.getState().openRunById(first, { stay: true })
+      useCompare.getState().choose({ kind: 'run', id: second })
+    } catch (error) {
+      tell('error', error instanceof Error ? error.message : String(error))
+    } finally {
+      set({ running: null })
+    }
+  },
+}))
+
+const sampleConfig = (comm: (typeof SAMPLE)[number]): RunConfigInput => {
+  const config = presetDraft(DEFAULT_PRESET)
+  return { ...config, parallel: { ...config.parallel, comm } }
+}
+
+/**
+ * What what is shown is compared with: what was chosen, else what else is open of its kind, the first that was opened. Null where
+ * nothing is.
+ */
+export const comparedWith = (
+  shown: OpenItem | null,
+  other: OpenItem | null,
+  items: readonly OpenItem[],
+): OpenItem | null => {
+  if (shown === null) return null
+  const open = items.filter(({ id }) => id !== shown.id)
+  if (other !== null && open.some(({ id }) => id === other.id)) return other
+  return open.find(({ kind }) => kind === shown.kind) ?? null
+}
