@@ -69,12 +69,6 @@ void validateShape(const Config& c) {
   rule(c.pageSize % c.interleave == 0, "interleave", "must divide pageSize");
 }
 
-/** What GPUs do not compute. */
-void validateDevice(const Config& c) {
-  if (!c.cuda) return;
-  rule(!c.draft, "draft", "runs on the CPU only");
-}
-
 void validateWork(const Config& c) {
   rule(c.kvType != KvType::fp8DsMla || (c.kvLoraRank == dsmla::kLatent && c.ropeDim == dsmla::kRope),
        "kvDtype", "fp8_ds_mla needs kvLoraRank 512 and ropeDim 64");
@@ -145,7 +139,6 @@ void validatePools(const Config& c) {
 void validate(const Config& config) {
   validateShape(config);
   validateWork(config);
-  validateDevice(config);
   validateFaults(config);
   validatePools(config);
 }

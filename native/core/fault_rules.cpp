@@ -1,13 +1,10 @@
 #include "core/fault_rules.h"
 
 namespace dcpscope {
-namespace {
 
 const Fault* faultOf(const RunState& state, FaultKind kind, int rank, int layer) {
   return state.faults.at(kind, rank, isDraft(state.config, layer) ? kDraftLayer : layer, state.frame.step);
 }
-
-}  // namespace
 
 NeutralRule neutralRule(const RunState& state, int rank, int layer) {
   // Which rank is taken for empty is said once a step.

@@ -70,6 +70,10 @@ struct ChoiceRule {
   }
 };
 
+/** The fault of a kind that acts on a rank in a layer, of the model or of a draft, in the step at hand; null
+ * where none does. */
+const Fault* faultOf(const RunState& state, FaultKind kind, int rank, int layer);
+
 NeutralRule neutralRule(const RunState& state, int rank, int layer);
 ChoiceRule choiceRule(const RunState& state, int rank, int layer);
 /** How the step behind the kernel reads its lse, and whether the kernel rounds it to bf16. */

@@ -56,10 +56,11 @@ Faults::Faults(const std::vector<Fault>& faults) : faults_(faults) {
   for (const Fault& fault : faults_) kinds_ |= uint64_t{1} << static_cast<int>(fault.kind);
 }
 
-uint64_t Faults::launchedIn(int step) const {
+uint64_t Faults::launchedIn(int step, bool draft) const {
   uint64_t acting = 0;
   for (size_t i = 0; i < faults_.size(); ++i)
-    if (!actsOnMetadata(faults_[i]) && within(faults_[i].steps, step)) acting |= uint64_t{1} << i;
+    if (faults_[i].draft == draft && !actsOnMetadata(faults_[i]) && within(faults_[i].steps, step))
+      acting |= uint64_t{1} << i;
   return acting;
 }
 

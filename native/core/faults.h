@@ -92,10 +92,10 @@ class Faults {
 
   bool none() const { return faults_.empty(); }
   /**
-   * Bit i: fault i acts in the step, of those that change which kernels a GPU runs, or with what arguments.
-   * Others act on the metadata that kernels are handed, which lie in buffers.
+   * Bit i: fault i acts in the step on the model, or on the draft, of those that change which kernels a GPU
+   * runs, or with what arguments. Others act on the metadata that kernels are handed, which lie in buffers.
    */
-  uint64_t launchedIn(int step) const;
+  uint64_t launchedIn(int step, bool draft) const;
 
  private:
   const Fault* find(FaultKind kind, int rank, int layer, int step) const;

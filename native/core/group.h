@@ -129,8 +129,8 @@ class Group {
 
   /** For captures: what the last step worked on, and pages of a layer's pool in the order of `ids`. */
   virtual RankMetadata metadata(int rank) = 0;
-  /** The same of the draft, on devices that run one. */
-  virtual RankMetadata draftMetadata(int) { return {}; }
+  /** The same of the draft, where there is one. */
+  virtual RankMetadata draftMetadata(int rank) = 0;
   virtual void copyPages(int rank, int layer, std::span<const int32_t> ids, unsigned char* to) = 0;
 
   /** Aligns the clocks once more, where there are several. */

@@ -134,7 +134,7 @@ void Rank::run(ThreadScratch& scratch) {
   shared_.peers->meet(rank_);
   StepReport& report = shared_.peers->report(rank_);
   report.began = shared_.clock.now();
-  eachLayer([&](int layer) {
+  eachLayer(config_, [&](int layer) {
     if (isDraft(config_, layer)) refresh(*draft_, layer);
     if (layer == 0) refresh(model_, kAllLayers);
     // What a step does once, the draft with it, ends where the model begins.
@@ -194,7 +194,7 @@ void Rank::exchange(int layer) {
 }
 
 void Rank::help(ThreadScratch& scratch) {
-  eachLayer([&](int layer) {
+  eachLayer(config_, [&](int layer) {
     team_.wait();
     attendUnits(layer, scratch);
     team_.wait();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/block.h"
+#include "core/fault_rules.h"
 #include "core/lse.h"
 #include "core/metadata.h"
 #include "core/rank_trace.h"
@@ -68,12 +69,6 @@ class Rank {
   const Metadata& metadata(int layer) const { return isDraft(config_, layer) ? *draft_ : model_; }
 
  private:
-  /** Calls `work` for each layer in the order of a step: the draft proposes, then the model verifies. */
-  template <class W>
-  void eachLayer(W work) const {
-    if (config_.draft) work(config_.layers);
-    for (int layer = 0; layer < config_.layers; ++layer) work(layer);
-  }
   void refresh(Metadata& metadata, int layer);
   void compute(int layer, ThreadScratch& scratch);
   void gatherQueries(int layer);
@@ -118,10 +113,7 @@ class Rank {
   void keepKernel(int layer);
 
   /** The fault of this kind that acts on the rank now, null where none does. */
-  const Fault* fault(FaultKind kind, int layer) const {
-    const int at = isDraft(config_, layer) ? kDraftLayer : layer;
-    return shared_.state.faults.at(kind, rank_, at, shared_.frame.step);
-  }
+  const Fault* fault(FaultKind kind, int layer) const { return faultOf(shared_.state, kind, rank_, layer); }
   /** Says that the rank is in a stage now; the time. */
   int64_t begin(int layer, Stage stage);
   /** `parts`: what others read of this rank in it. */

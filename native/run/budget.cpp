@@ -14,10 +14,10 @@ namespace {
 constexpr int64_t kRingRows = 32768;
 /** Spans kept free for stalls between steps. */
 constexpr int64_t kStallSpans = 64;
-/** Stages of a layer that can leave a span (the draft has metadata of its own, and no rest of a layer), and
- * those of a step: metadata and the replay of a graph. */
+/** Stages of a layer that can leave a span, and those of a branch of metadata: the refresh and the replay of
+ * its graph. */
 constexpr int64_t kSpansPerLayer = 10;
-constexpr int64_t kSpansPerStep = 2;
+constexpr int64_t kSpansPerBranch = 2;
 /** Kinds of events that a step has once, and what a captured layer may leave out: pages and reference. */
 constexpr int64_t kEventKinds = 8;
 constexpr int64_t kEventsPerCapture = 2;
@@ -49,7 +49,9 @@ int64_t ringBytes(const Config& c) {
 
 }  // namespace
 
-int64_t spansPerStep(const Config& config) { return kSpansPerStep + kSpansPerLayer * allLayers(config); }
+int64_t spansPerStep(const Config& config) {
+  return kSpansPerBranch * branchesOf(config) + kSpansPerLayer * allLayers(config);
+}
 
 int64_t eventsPerStep(const Config& config) {
   return kEventKinds + config.ranks + kEventsPerCapture * static_cast<int64_t>(capturedLayers(config).size());

@@ -44,7 +44,7 @@ void gpusComputeWhatProfilesAskFor() {
   EXPECT(kernelLseBytes(apart, Shape(apart), 3) == 3 * 64 * 2);
   Config drafting = gpuConfig();
   drafting.draft = true;
-  EXPECT(refusal(drafting) == "draft: runs on the CPU only");
+  EXPECT(refusal(drafting).empty());
   Config anew = gpuConfig();
   anew.restarts = true;
   EXPECT(refusal(anew).empty());

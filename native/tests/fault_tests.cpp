@@ -80,9 +80,13 @@ void faultsSayInWhichStepsOtherKernelsRun() {
   Fault empty = gap(1, {}, {}, 1);
   empty.variant = kGapOfRank;
   const Faults faults({gap(1, {}, {}, 1), base, empty});
-  EXPECT(faults.launchedIn(1) == 0b100);
-  EXPECT(faults.launchedIn(2) == 0b110);
-  EXPECT(Faults({}).launchedIn(0) == 0);
+  EXPECT(faults.launchedIn(1, false) == 0b100 && faults.launchedIn(1, true) == 0);
+  EXPECT(faults.launchedIn(2, false) == 0b110);
+  EXPECT(Faults({}).launchedIn(0, false) == 0);
+  base.draft = true;
+  const Faults one({empty, base});
+  EXPECT(one.launchedIn(2, false) == 0b01 && one.launchedIn(2, true) == 0b10);
+  EXPECT(one.launchedIn(1, true) == 0);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "cuda/run/costs.h"
@@ -63,8 +64,9 @@ const LaneSpan& spanOf(const Lanes& lanes, int rank, Stage stage) {
 void everyRankHasTheStagesInOrder() {
   for (const Comm comm : {Comm::agRs, Comm::a2a, Comm::p2p})
     for (const int ranks : {1, 2, 5})
-      for (const int topk : {0, 4}) {
+      for (const auto& [topk, draft] : {std::pair(0, false), {4, false}, {0, true}, {4, true}}) {
         Config config = twoRanks(comm);
+        config.draft = draft;
         config.ranks = config.heads = ranks;
         config.topk = topk;
         config.layers = 3;
@@ -76,7 +78,10 @@ void everyRankHasTheStagesInOrder() {
           for (size_t i = 0; i < spans.size(); ++i) {
             EXPECT(spans[i].stage == lanes.spans[0][i].stage && spans[i].start >= end);
             end = spans[i].start + spans[i].duration;
-            if (i > 0 && spans[i].layer == spans[i - 1].layer) EXPECT(spans[i].stage > spans[i - 1].stage);
+            if (i == 0 || spans[i].layer != spans[i - 1].layer) continue;
+            // The draft refreshes its branch, and then chooses keys.
+            const bool chooses = spans[i].layer == config.layers && i == 1 && topk > 0;
+            EXPECT(chooses ? spans[i].stage == Stage::metadata : spans[i].stage > spans[i - 1].stage);
           }
           EXPECT(end <= lanes.wall);
         }
@@ -262,6 +267,40 @@ void costsFollowTheKeysThatKernelsSaw() {
   EXPECT(merge.bytes == 2 * (512 * 2 + 4) && merge.flops == 2 * 2 * 2 * 512);
 }
 
+/** All of the draft's work comes before all of the model's, on all ranks, and each begins with its metadata.
+ */
+void aDraftComesBeforeTheModel() {
+  for (const Comm comm : {Comm::agRs, Comm::a2a, Comm::p2p}) {
+    Config config = twoRanks(comm);
+    config.layers = 2;
+    config.qLen = 2;
+    config.restOfLayerBytes = 1;
+    const std::vector<Work> plain = cuda::workOrder(config);
+    EXPECT(cuda::workOfBranches(config, plain).size() == 1);
+    config.draft = true;
+    const std::vector<Work> order = cuda::workOrder(config);
+    const std::vector<cuda::BranchWork> branches = cuda::workOfBranches(config, order);
+    EXPECT(branches.size() == 2 && branches[0].branch == Branch::draftExtend && branches[0].begin == 0);
+    EXPECT(branches[1].branch == Branch::targetVerify && branches[1].begin == branches[0].end);
+    EXPECT(branches[1].end == order.size() && order.size() - branches[1].begin == plain.size());
+    for (size_t i = 0; i < order.size(); ++i) {
+      const bool isOfDraft = i < branches[0].end;
+      EXPECT(isOfDraft == (order[i].layer == config.layers));
+      EXPECT(!isOfDraft || order[i].stage != Stage::restOfLayer);
+      const size_t at = i - (isOfDraft ? 0 : branches[1].begin);
+      EXPECT(order[i].refreshes == (at < 2));
+      EXPECT(isOfDraft || (order[i].stage == plain[at].stage && order[i].rank == plain[at].rank));
+    }
+    // The model begins when the draft has ended and the model's metadata are there.
+    const Lanes lanes = lanesOf(config, {});
+    int64_t ready = 0;
+    for (const auto& spans : lanes.spans)
+      for (const LaneSpan& span : spans)
+        if (span.layer < 0) ready = std::max(ready, span.start + span.duration);
+    EXPECT(cuda::firstLayerAt(order, lanes) == ready);
+  }
+}
+
 /** Metadata take as long as it takes until the device goes on. */
 void layersBeginBehindTheSlowestMetadata() {
   const Config config = twoRanks(Comm::agRs);
@@ -299,6 +338,7 @@ void lanes() {
   hullsLeaveOutBlocksThatDidNotRun();
   aKernelThatGaveUpHasBlocksWithoutEnd();
   ranksMeetNextInTheCollectiveAhead();
+  aDraftComesBeforeTheModel();
   layersBeginBehindTheSlowestMetadata();
   costsFollowTheKeysThatKernelsSaw();
   neutralizeReadsAllRowsOnlyForStatistics();

@@ -30,6 +30,8 @@ Config threeRanks() {
   c.ranks = c.heads = kRanks;
   c.processes = c.cuda = true;
   c.contextLens = {1};
+  c.layers = 10;
+  c.draft = true;
   return c;
 }
 
@@ -183,6 +185,9 @@ void theHindmostIsAtTheEarliestPlace() {
   EXPECT(hindmost(stage(Stage::merge, 1, 5), stage(Stage::merge, 1, 5), stage(Stage::decodeAttn, 1, 5)) == 2);
   EXPECT(hindmost(stage(Stage::merge, 1, 5), stage(Stage::neutralize, 2, 5), stage(Stage::merge, 1, 5)) == 0);
   EXPECT(hindmost(stage(Stage::metadata, -1, 6), stage(Stage::merge, 3, 5), stage(Stage::merge, 9, 6)) == 1);
+  // The draft comes before the model.
+  EXPECT(hindmost(stage(Stage::metadata, -1, 5), stage(Stage::merge, 10, 5), stage(Stage::merge, 0, 5)) == 1);
+  EXPECT(hindmost(stage(Stage::metadata, 10, 6), stage(Stage::merge, 10, 6), stage(Stage::merge, 9, 5)) == 2);
   EXPECT(hindmost(stage(Stage::merge, 1, 5), {Activity::beginning, {}, -1, 5},
                   {Activity::ending, {}, -1, 5}) == 1);
 }

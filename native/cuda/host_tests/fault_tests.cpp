@@ -95,14 +95,15 @@ void expectSameMetadata(const Config& config) {
     const std::vector<Capture> captures = capturesOf(onGpu(config, graph));
     EXPECT(captures.size() == expected.size());
     for (size_t i = 0; i < captures.size(); ++i) {
-      EXPECT(captures[i].rank == expected[i].rank && captures[i].step == expected[i].step);
+      EXPECT(captures[i].rank == expected[i].rank && captures[i].step == expected[i].step &&
+             captures[i].layer == expected[i].layer);
       if (captures[i].rank < 0) continue;
       for (const char* name : {"seq_lens_global", "seq_lens_local", "block_table", "slot_mapping"}) {
         const Tensor& own = tensorOf(captures[i], name);
         const Tensor& other = tensorOf(expected[i], name);
         if (own.shape == other.shape && own.data == other.data) continue;
-        std::fprintf(stderr, "%s of rank %d in step %d, %s\n", name, captures[i].rank, captures[i].step,
-                     graph ? "graph" : "eager");
+        std::fprintf(stderr, "%s of rank %d in layer %d of step %d, %s\n", name, captures[i].rank,
+                     captures[i].layer, captures[i].step, graph ? "graph" : "eager");
         EXPECT(false);
       }
     }
@@ -153,6 +154,48 @@ void tokensAreDealtOutAnewAsOnTheCpu() {
       config.faults = faults;
       expectSameMetadata(config);
     }
+}
+
+Config drafting() {
+  Config config = base();
+  config.draft = true;
+  config.acceptedPerStep = 1;
+  config.captureLayers = {1, kLayers};
+  return config;
+}
+
+Fault ofDraft(Fault fault) {
+  fault.draft = true;
+  return fault;
+}
+
+/** A draft has pages and a branch of its own, which faults of one of the two leave to the other. */
+void aDraftIsHandedItsOwn() {
+  using enum FaultKind;
+  Fault stale = fault(staleGraphMetadata, kStaleBoth);
+  stale.steps = {1, 3};
+  const std::vector<std::vector<Fault>> all = {
+      {},
+      {ofDraft(stale)},
+      {stale},
+      {ofDraft(fault(slotMapIgnoresDcp))},
+      {ofDraft(fault(lengthViewsSwapped, kGlobalForLocal)), fault(pageTableNotLocal)},
+      {ofDraft(fault(interleaveMismatch, kInterleaveOfCache, 4)), ofDraft(fault(tableWidthMismatch))},
+      {ofDraft(fault(staleGraphMetadata, kStaleLengths)), fault(coverageGap, kGapOfTokens, 2)},
+  };
+  for (const std::vector<Fault>& faults : all) {
+    Config config = drafting();
+    config.faults = faults;
+    expectSameMetadata(config);
+    config.restarts = true;
+    expectSameMetadata(config);
+  }
+  Config shuffled = drafting();
+  shuffled.shuffledPages = true;
+  shuffled.contextLens.insert(shuffled.contextLens.end(), 3, 0);
+  shuffled.padRequests = 3;
+  shuffled.padLength = 1;
+  expectSameMetadata(shuffled);
 }
 
 /** The batch of a graph with three requests that only pad it, with faults and without. */
@@ -220,14 +263,35 @@ void graphsAreThoseOfTheFaultsThatAct() {
   }
 }
 
+/** The graphs of the draft are those of the draft's faults, whatever those of the model are. */
+void graphsOfADraftAreItsOwn() {
+  for (const bool graph : {false, true}) {
+    Config config = drafting();
+    config.comm = Comm::p2p;
+    config.captureSteps = {};
+    Fault base2 = ofDraft(fault(FaultKind::lseBaseMismatch));
+    base2.steps = {1, 3};
+    Fault alike = fault(FaultKind::lseDropped);
+    alike.steps = {3};
+    config.faults = {base2, alike};
+    static_cast<void>(capturesOf(onGpu(config, graph)));
+    // Two ranks. The draft's graph of step 1 does for step 3, where the model's is captured behind a whole
+    // step.
+    EXPECT(readings().otherBase.exchange(0) == (graph ? 2U * 4 : 2U * 2));
+    EXPECT(readings().alike.exchange(0) == (graph ? 2U * 2 * kLayers : 2U * kLayers));
+  }
+}
+
 }  // namespace
 
 void faultsActOnGpus() {
   apart(metadataAreThoseOfTheCpu);
   apart(tokensAreDealtOutAnewAsOnTheCpu);
+  apart(aDraftIsHandedItsOwn);
   apart(paddingIsThatOfTheCpu);
   apart(paddingIsSpoilt);
   apart(graphsAreThoseOfTheFaultsThatAct);
+  apart(graphsOfADraftAreItsOwn);
 }
 
 }  // namespace dcpscope::cuda::host_tests

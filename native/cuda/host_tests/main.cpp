@@ -145,8 +145,30 @@ bool layersBeginInTime(Run& run) {
   return !steps.empty();
 }
 
-/** Reads of peers find what was written for them, in whatever order the ranks come, and lanes are whole. */
-int finishes(Run& run, int rank) {
+/** Every step has `count` replays; that of the draft has its layer, and each lies around the spans of its own
+ * layers. */
+int replaysAreAround(Run& run, int draft, size_t count) {
+  const auto layers = columnOf<int32_t>(run, "spans", "layer");
+  const auto stages = columnOf<uint8_t>(run, "spans", "stage");
+  const auto steps = columnOf<int32_t>(run, "spans", "step");
+  const auto starts = columnOf<int64_t>(run, "spans", "start_ns");
+  const auto durations = columnOf<int64_t>(run, "spans", "dur_ns");
+  const auto isReplay = [&](size_t i) { return stages[i] == static_cast<uint8_t>(Stage::graphReplay); };
+  size_t replays = 0;
+  for (size_t r = 0; r < layers.size(); ++r) {
+    if (!isReplay(r)) continue;
+    ++replays;
+    for (size_t i = 0; i < layers.size(); ++i) {
+      if (isReplay(i) || steps[i] != steps[r] || (layers[i] == draft) != (layers[r] == draft)) continue;
+      if (starts[i] < starts[r] || starts[i] + durations[i] > starts[r] + durations[r]) return 21;
+    }
+  }
+  return replays == count * kSteps ? 0 : 22;
+}
+
+/** Reads of peers find what was written for them, in whatever order the ranks come, and lanes are whole.
+ * `layers`: those of the draft among them. */
+int finishesLayers(Run& run, int rank, int layers) {
   // Two layers, and what the first rank makes to compare them with.
   if (runAll(run) != (rank == 0 ? 4 : 2)) return 1;
   if (readings().wrong != 0 || run.dropped() != 0) return 2;
@@ -161,9 +183,10 @@ int finishes(Run& run, int rank) {
     if (collectives[i] != expected++) return 3;
     if (enters[i] != starts[i] || lasts[i] < enters[i] || lasts[i] > starts[i] + durations[i]) return 4;
   }
-  if (expected == 0 || expected % (kLayers * kSteps) != 0) return 5;
+  if (expected == 0 || expected % (layers * kSteps) != 0) return 5;
   return rank > 0 || layersBeginInTime(run) ? 0 : 8;
 }
+int finishes(Run& run, int rank) { return finishesLayers(run, rank, kLayers); }
 
 void ranksThatReadEachOtherFindWhatIsForThem() {
   for (const int ranks : {2, 4})
@@ -193,6 +216,29 @@ void ranksWithFaultsMeetAllTheSame() {
                      {FaultKind::staleGraphMetadata, 0b001, {}, {2, 5}, 0, 0}};
     EXPECT(Scene(config, finishes).ends() == std::vector<int>(3, 0));
   }
+}
+
+/** A draft reads partials of peers before the model does, whose first layer must not meet those in its place.
+ */
+void aDraftIsExchangedAsWell() {
+  for (const int layers : {1, 2, kLayers})
+    for (const bool graph : {false, true}) {
+      Config config = configOf(3, Comm::p2p);
+      config.layers = layers;
+      config.captureLayers = {0, layers};
+      config.draft = true;
+      config.qLen = 2;
+      config.graph = graph;
+      config.observer = graph;
+      const auto body = [=](Run& run, int rank) {
+        const int code = finishesLayers(run, rank, layers + 1);
+        if (code != 0 || rank > 0) return code;
+        const auto proposed = columnOf<int32_t>(run, "steps", "draft_proposed");
+        if (proposed != std::vector<int32_t>(kSteps, 2 * 2)) return 9;
+        return replaysAreAround(run, layers, graph ? 2 : 0);
+      };
+      EXPECT(Scene(config, body).ends() == std::vector<int>(3, 0));
+    }
 }
 
 /** KV heads, and an lse that kernels keep in a way of their own, are other buffers and other work. */
@@ -419,6 +465,7 @@ int main() {
   ranksThatReadEachOtherFindWhatIsForThem();
   ranksWithFaultsMeetAllTheSame();
   headsAndLseOfEveryKindAreExchanged();
+  aDraftIsExchangedAsWell();
 #ifdef DCPSCOPE_TEST_NCCL
   collectivesOfNcclAreThoseOfTheStages();
 #endif

@@ -1,6 +1,7 @@
 #pragma once
 #include <optional>
 
+#include "core/branch.h"
 #include "core/generate.h"
 #include "core/run_state.h"
 #include "cuda/ops/neutralize.h"
@@ -42,14 +43,17 @@ class Buffers {
     return merged_.at((static_cast<int64_t>(layer) * ranks_ + local(rank)) * z_.merged);
   }
   int32_t* slots(int rank) const { return slots_.at<int32_t>(local(rank) * z_.slots); }
-  int64_t* slotMapping(int rank) const { return slotMapping_.at<int64_t>(local(rank) * z_.slotMapping); }
+  int64_t* slotMapping(int rank, Branch branch) const {
+    return slotMapping_.at<int64_t>(index(rank, branch) * z_.slotMapping);
+  }
+  /** Of all branches, which a rank works on one after the other. */
   void* workspace(int rank) const { return workspaces_.at(local(rank) * workspace_); }
 
   /** What peers read and write, and where in it the partials of a layer lie. */
   bool isShared() const { return z_.shared.bytes > 0; }
   const DeviceMemory& shared() const { return shared_; }
-  int64_t sharedOut(int layer) const { return z_.shared.out + (layer & 1) * z_.out; }
-  int64_t sharedLse(int layer) const { return z_.shared.lse + (layer & 1) * z_.lse; }
+  int64_t sharedOut(int layer) const { return z_.shared.out + turn(layer) * z_.out; }
+  int64_t sharedLse(int layer) const { return z_.shared.lse + turn(layer) * z_.lse; }
   char* rest() const { return rest_.at(); }
   char* restState() const { return restState_.at(); }
   NanCount* nanCounts() const { return nanCounts_.at<NanCount>(); }
@@ -59,7 +63,8 @@ class Buffers {
 
   const int64_t* before() const { return frame_.at<int64_t>(z_.frame.before); }
   const int64_t* after() const { return frame_.at<int64_t>(z_.frame.after); }
-  const int32_t* pages() const { return frame_.at<int32_t>(z_.frame.pages); }
+  const int32_t* pages(Branch branch) const { return frame_.at<int32_t>(pagesOffset(branch)); }
+  int64_t pagesOffset(Branch branch) const { return z_.frame.pages + number(branch) * z_.branchPages; }
   const int64_t* tableBegin() const { return tableBegin_.at<int64_t>(); }
   /** Null where tokens behind the prompts are dealt out as these are. */
   const int64_t* prompts() const { return prompts_.at<int64_t>(); }
@@ -83,12 +88,20 @@ class Buffers {
   }
   /** Kernels of a step add to what is there. */
   void clearStats(cudaStream_t stream) const;
-  int32_t* lengths(int rank) const { return trace_.at<int32_t>(lengthsOffset(rank)); }
-  int64_t lengthsOffset(int rank) const { return z_.trace.lengths + local(rank) * z_.requests * 4; }
-  /** Of a dense step (layer -1), or of the chosen keys of a layer. */
-  int32_t* bounds(int rank, int layer) const { return trace_.at<int32_t>(boundsOffset(rank, layer)); }
-  int64_t boundsOffset(int rank, int layer) const {
-    return z_.trace.bounds + (static_cast<int64_t>(layer + 1) * ranks_ + local(rank)) * z_.boundsPerLayer;
+  int32_t* lengths(int rank, Branch branch) const { return trace_.at<int32_t>(lengthsOffset(rank, branch)); }
+  int64_t lengthsOffset(int rank, Branch branch) const {
+    return z_.trace.lengths + index(rank, branch) * z_.requests * 4;
+  }
+  /** Of all keys in a branch, and of those that a layer chose. */
+  int32_t* bounds(int rank, Branch branch) const { return trace_.at<int32_t>(boundsOffset(rank, branch)); }
+  int64_t boundsOffset(int rank, Branch branch) const {
+    return z_.trace.bounds + index(rank, branch) * z_.bounds;
+  }
+  int32_t* chosenBounds(int rank, int layer) const {
+    return trace_.at<int32_t>(chosenBoundsOffset(rank, layer));
+  }
+  int64_t chosenBoundsOffset(int rank, int layer) const {
+    return z_.trace.bounds + (static_cast<int64_t>(ranks_) * z_.branches + index(rank, layer)) * z_.bounds;
   }
   const DeviceMemory& trace() const { return trace_; }
   const PinnedMemory& traceOnHost() const { return traceOnHost_; }
@@ -102,6 +115,10 @@ class Buffers {
   /** Among the ranks of this process. */
   int64_t local(int rank) const { return rank - first_; }
   int64_t index(int rank, int layer) const { return local(rank) * layers_ + layer; }
+  int64_t index(int rank, Branch branch) const { return local(rank) * z_.branches + number(branch); }
+  static int64_t number(Branch branch) { return branch == Branch::draftExtend ? 1 : 0; }
+  /** Which of the two partials that peers read: not that of the layer which comes before it in a step. */
+  int turn(int layer) const { return layer == draftLayer_ ? 1 : layer & 1; }
   void uploadSources(const RunState& state);
   void uploadTableBegin(const Shape& shape);
   void uploadPrompts(const Config& config);
@@ -110,6 +127,8 @@ class Buffers {
   const int first_;
   const int ranks_;
   const int layers_;
+  /** -1 where there is no draft. */
+  const int draftLayer_;
   const int64_t workspace_;
   const bool sharesQueries_;
   DeviceMemory pools_;

@@ -5,9 +5,9 @@
 namespace dcpscope::cuda {
 namespace {
 
-int64_t pageTableBytes(const RunState& state) {
+int64_t pageTableBytes(const RunState& state, int layer) {
   int64_t columns = 0;
-  for (int r = 0; r < state.shape.requests; ++r) columns += state.pages.columns(r);
+  for (int r = 0; r < state.shape.requests; ++r) columns += state.pagesOf(layer).columns(r);
   return columns * 4;
 }
 
@@ -50,7 +50,7 @@ Cost costOf(const RunState& state, const Work& work, const SeenKeys& seen, bool 
   const int64_t message = static_cast<int64_t>(s.valueDim) * s.wireBytes + 4;
   switch (work.stage) {
     case Stage::metadata:
-      return {work.layer < 0 ? pageTableBytes(state) : T * c.topk * 8, 0};
+      return {work.refreshes ? pageTableBytes(state, work.layer) : T * c.topk * 8, 0};
     case Stage::qAllGather:
       return {ownRows * s.keyDim * s.valueBytes * others, 0};
     case Stage::kvAppend:

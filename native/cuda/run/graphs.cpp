@@ -24,16 +24,16 @@ Graphs::~Graphs() {
   for (const auto& entry : graphs_) static_cast<void>(cudaGraphExecDestroy(entry.second));
 }
 
-void Graphs::capture(StepMode mode, cudaStream_t stream, const std::function<void()>& enqueue) {
+void Graphs::capture(const GraphKey& key, cudaStream_t stream, const std::function<void()>& enqueue) {
   const CapturedGraph graph(stream, enqueue);
   cudaGraphExec_t ready = nullptr;
   cudaCheck(cudaGraphInstantiate(&ready, graph.get(), 0), "making a graph of a step");
-  graphs_[key(mode)] = ready;
+  graphs_[key] = ready;
   cudaCheck(cudaGraphUpload(ready, stream), "sending the graph of a step");
 }
 
-void Graphs::launch(StepMode mode, cudaStream_t stream) const {
-  cudaCheck(cudaGraphLaunch(graphs_.at(key(mode)), stream), "replaying a step");
+void Graphs::launch(const GraphKey& key, cudaStream_t stream) const {
+  cudaCheck(cudaGraphLaunch(graphs_.at(key), stream), "replaying a step");
 }
 
 }  // namespace dcpscope::cuda

@@ -1,9 +1,9 @@
 #pragma once
 #include <cuda_runtime_api.h>
 
+#include <compare>
 #include <functional>
 #include <map>
-#include <tuple>
 
 #include "cuda/run/stages.h"
 
@@ -23,7 +23,17 @@ class CapturedGraph {
   cudaGraph_t graph_ = nullptr;
 };
 
-/** Captured steps, one for each way in which a step is run. */
+/** What one captured graph is for: a branch, as the serving engines have it, run in one way. */
+struct GraphKey {
+  Branch branch;
+  StepMode mode;
+  /** Faults that act, as Faults::launchedIn has them. */
+  uint64_t faults;
+
+  auto operator<=>(const GraphKey&) const = default;
+};
+
+/** Captured work of steps. */
 class Graphs {
  public:
   Graphs() = default;
@@ -31,16 +41,13 @@ class Graphs {
   Graphs(const Graphs&) = delete;
   Graphs& operator=(const Graphs&) = delete;
 
-  bool has(StepMode mode) const { return graphs_.count(key(mode)) > 0; }
-  /** `enqueue` puts the step on the stream. */
-  void capture(StepMode mode, cudaStream_t stream, const std::function<void()>& enqueue);
-  void launch(StepMode mode, cudaStream_t stream) const;
+  bool has(const GraphKey& key) const { return graphs_.count(key) > 0; }
+  /** `enqueue` puts the work on the stream. */
+  void capture(const GraphKey& key, cudaStream_t stream, const std::function<void()>& enqueue);
+  void launch(const GraphKey& key, cudaStream_t stream) const;
 
  private:
-  using Key = std::tuple<bool, bool, bool, uint64_t>;
-  static Key key(StepMode mode) { return {mode.traced, mode.captured, mode.recorded, mode.faults}; }
-
-  std::map<Key, cudaGraphExec_t> graphs_;
+  std::map<GraphKey, cudaGraphExec_t> graphs_;
 };
 
 }  // namespace dcpscope::cuda

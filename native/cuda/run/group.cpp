@@ -31,13 +31,17 @@ CudaGroup::CudaGroup(RunState& state, int gpu)
       gpu_(gpu),
       z_(c_, s_),
       order_(workOrder(c_, ranks())),
+      branches_(workOfBranches(c_, order_)),
       meeting_(meetingOf(state, order_)),
       attention_(Attention::create(attentionShape(c_, s_, z_))),
       buffers_(state, z_, attention_->workspaceBytes()),
       exchange_(makeExchange({state, z_, buffers_, gpu})),
-      handed_(handsMetadata(c_) ? std::make_unique<Handed>(state, z_) : nullptr),
+      handed_(handsMetadata(c_) ? std::make_unique<Handed>(state, z_, modelBranch(c_)) : nullptr),
+      handedToDraft_(handsMetadata(c_) && c_.draft ? std::make_unique<Handed>(state, z_, Branch::draftExtend)
+                                                   : nullptr),
       injected_(c_.faults.empty() ? nullptr : std::make_unique<Injected>(state, z_, buffers_)),
-      stages_(state, z_, buffers_, *attention_, *exchange_, {handed_.get(), injected_.get()}),
+      stages_(state, z_, buffers_, *attention_, *exchange_,
+              {handed_.get(), handedToDraft_.get(), injected_.get()}),
       clock_(state.clock),
       mergedRow_(static_cast<int64_t>(s_.headsPerRank) * s_.valueDim * s_.valueBytes, "pinned") {
   if (state.member && !meets()) state.beacon = &alone_;
@@ -103,9 +107,13 @@ void CudaGroup::writeFrame() {
   const PinnedMemory& frame = buffers_.frameOnHost();
   std::copy_n(state_.frame.before.data(), s_.requests, frame.at<int64_t>(z_.frame.before));
   std::copy_n(state_.frame.after.data(), s_.requests, frame.at<int64_t>(z_.frame.after));
-  auto* pages = frame.at<int32_t>(z_.frame.pages);
-  for (int r = 0; r < s_.requests; ++r)
-    std::copy_n(state_.pages.row(r), state_.pages.columns(r), pages + s_.cellBegin[static_cast<size_t>(r)]);
+  const auto write = [&](const PageTable& table, Branch branch) {
+    auto* pages = frame.at<int32_t>(buffers_.pagesOffset(branch));
+    for (int r = 0; r < s_.requests; ++r)
+      std::copy_n(table.row(r), table.columns(r), pages + s_.cellBegin[static_cast<size_t>(r)]);
+  };
+  write(state_.pages, modelBranch(c_));
+  if (c_.draft) write(*state_.draftPages, Branch::draftExtend);
 }
 
 StepTimes CudaGroup::step() {
@@ -122,7 +130,8 @@ StepTimes CudaGroup::runStep() {
   clock_.refresh();
   writeFrame();
   buffers_.uploadFrame(queue_->stream);
-  if (handed_ != nullptr) handed_->refresh(queue_->stream);
+  for (const auto& handed : {handed_.get(), handedToDraft_.get()})
+    if (handed != nullptr) handed->refresh(queue_->stream);
   stages_.makeInputs(queue_->stream);
   // Others read them as soon as all have met.
   if (meets()) awaitStream("the inputs of a step");
@@ -150,18 +159,23 @@ StepTimes CudaGroup::runStep() {
 /** Runs the step; returns what the device took, in nanoseconds. */
 int64_t CudaGroup::execute(StepMode mode) {
   const cudaStream_t stream = queue_->stream;
-  mode.faults = state_.faults.launchedIn(state_.frame.step);
   const bool replays = c_.graph && !fault_.strikes(state_.frame.step);
-  bool runsBefore = replays && !graphs_->has(mode);
+  const auto isCaptured = [&](const BranchWork& branch) { return graphs_->has(graphOf(branch, mode)); };
+  bool runsBefore = replays && !std::all_of(branches_.begin(), branches_.end(), isCaptured);
   state_.at({Activity::beginning, {}, -1, state_.frame.step});
   if (!meetForAny(runsBefore)) return 0;
   if (runsBefore) {
     // Kernels are loaded when they first run, which must not happen while a step is captured.
     if (mode.traced) buffers_.clearStamps(order_.size(), stream);
-    enqueue(mode, false);
+    enqueue(mode);
     awaitStream("the step before a capture", doing(mode));
     if (stops()) return 0;
-    if (!graphs_->has(mode)) graphs_->capture(mode, stream, [&] { enqueue(mode, true); });
+    for (const BranchWork& branch : branches_) {
+      if (isCaptured(branch)) continue;
+      graphs_->capture(graphOf(branch, mode), stream, [&] {
+        for (size_t at = branch.begin; at < branch.end; ++at) stages_.enqueue(order_, at, mode, stream);
+      });
+    }
     if (!meet()) return 0;
   }
   if (mode.traced) {
@@ -174,9 +188,9 @@ int64_t CudaGroup::execute(StepMode mode) {
   }
   cudaCheck(cudaEventRecord(queue_->begin, stream), "the begin of a step");
   if (replays)
-    graphs_->launch(mode, stream);
+    for (const BranchWork& branch : branches_) graphs_->launch(graphOf(branch, mode), stream);
   else
-    enqueue(mode, false);
+    enqueue(mode);
   if (mode.traced)
     cudaCheck(cudaMemcpyAsync(buffers_.traceOnHost().at(), buffers_.trace().at(),
                               static_cast<size_t>(z_.trace.bytes), cudaMemcpyDeviceToHost, stream),
@@ -189,16 +203,19 @@ int64_t CudaGroup::execute(StepMode mode) {
   return static_cast<int64_t>(static_cast<double>(ms) * 1e6);
 }
 
-void CudaGroup::enqueue(StepMode mode, bool recording) {
+void CudaGroup::enqueue(StepMode mode) {
   for (size_t at = 0; at < order_.size(); ++at) {
-    if (!recording) {
-      if (stops()) return;
-      boundLead(at, doing(mode));
-      if (fault_.strikes(state_.frame.step, order_[at]) && state_.frame.traced)
-        fault_.strike(buffers_.stamps(at, mode.traced), queue_->stream);
-    }
+    if (stops()) return;
+    boundLead(at, doing(mode));
+    if (fault_.strikes(state_.frame.step, order_[at]) && state_.frame.traced)
+      fault_.strike(buffers_.stamps(at, mode.traced), queue_->stream);
     stages_.enqueue(order_, at, mode, queue_->stream);
   }
+}
+
+GraphKey CudaGroup::graphOf(const BranchWork& branch, StepMode mode) const {
+  const bool draft = branch.branch == Branch::draftExtend;
+  return {branch.branch, mode, state_.faults.launchedIn(state_.frame.step, draft)};
 }
 
 /** Lets the host be at most a layer ahead of a slow device, so that a cancel works soon. */

@@ -58,7 +58,8 @@ class CudaGroup final : public Group {
   bool conclude(std::span<RankNotes> notes) override;
   std::vector<Place> places() const override;
   int port() const override { return meets() ? meeting_->control().port() : 0; }
-  RankMetadata metadata(int rank) override;
+  RankMetadata metadata(int rank) override { return metadataOf(rank, modelBranch(c_)); }
+  RankMetadata draftMetadata(int rank) override { return metadataOf(rank, Branch::draftExtend); }
   void copyPages(int rank, int layer, std::span<const int32_t> ids, unsigned char* to) override;
   GroupFacts facts() override;
 
@@ -112,7 +113,9 @@ class CudaGroup final : public Group {
   void writeFrame();
   StepTimes runStep();
   int64_t execute(StepMode mode);
-  void enqueue(StepMode mode, bool recording);
+  void enqueue(StepMode mode);
+  /** The graph of a branch in the step at hand. */
+  GraphKey graphOf(const BranchWork& branch, StepMode mode) const;
   void boundLead(size_t at, Doing doing);
   void record(StepTimes& times);
   Lanes lanesOf(const std::vector<Hull>& hulls) const;
@@ -120,14 +123,17 @@ class CudaGroup final : public Group {
   bool joinOthers(Lanes& lanes, StepTimes& times);
   void recordEnded(size_t at);
   void recordSpans(const Lanes& lanes, int64_t began, bool replayed);
+  SpanRow replayOf(const BranchWork& branch, const std::vector<LaneSpan>& spans, int64_t began) const;
   void recordRows();
+  void recordRow(int rank, int layer, int token, const TokenStats& all, const SeenKeys& seen);
   void collectCaptures();
   void fetchLse(const void* from, Tensor& to) const;
   std::vector<OpKinds> opsOfWork(StepMode mode);
   void recordKernels(const Lanes& lanes, const std::vector<Hull>& hulls, int64_t began, KernelTrace& kernels);
   void pushKernels(const PlacedOps& placed, int64_t began);
   int32_t kernelName(const std::string& mangled);
-  SeenKeys seenBy(const Work& work) const;
+  SeenKeys seenBy(int rank, int layer) const;
+  RankMetadata metadataOf(int rank, Branch branch);
 
   RunState& state_;
   const Config& c_;
@@ -135,6 +141,7 @@ class CudaGroup final : public Group {
   const int gpu_;
   const Sizes z_;
   const std::vector<Work> order_;
+  const std::vector<BranchWork> branches_;
   /** Where ranks have processes of their own, and more than one. */
   const std::unique_ptr<Meeting> meeting_;
   /** Of a rank without others. */
@@ -142,8 +149,9 @@ class CudaGroup final : public Group {
   const std::unique_ptr<Attention> attention_;
   const Buffers buffers_;
   const std::unique_ptr<Exchange> exchange_;
-  /** Null where metadata are those that kernels make, and where there are no faults. */
+  /** Null where metadata are those that kernels make, there is no draft, or there are no faults. */
   const std::unique_ptr<Handed> handed_;
+  const std::unique_ptr<Handed> handedToDraft_;
   const std::unique_ptr<Injected> injected_;
   const Stages stages_;
   const TestFault fault_;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <string>
 
 #include "cuda/check.h"
@@ -87,11 +88,10 @@ void CudaGroup::recordSpans(const Lanes& lanes, int64_t began, bool replayed) {
     const std::vector<LaneSpan>& own = lanes.spans[static_cast<size_t>(r - ranks().first)];
     Ring& ring = state_.trace(r).spans;
     if (replayed)
-      ring.push(SpanRow{state_.frame.step, -1, Stage::graphReplay, began,
-                        own.back().start + own.back().duration, 0, 0});
+      for (const BranchWork& branch : branches_) ring.push(replayOf(branch, own, began));
     for (const LaneSpan& span : own) {
       const Work& work = order_[static_cast<size_t>(span.work)];
-      const Cost cost = costOf(state_, work, seenBy(work), neutralizeReads);
+      const Cost cost = costOf(state_, work, seenBy(work.rank, work.layer), neutralizeReads);
       SpanRow row{state_.frame.step, span.layer, span.stage, began + span.start,
                   span.duration,     cost.bytes, cost.flops};
       if (span.collective >= 0) {
@@ -104,32 +104,48 @@ void CudaGroup::recordSpans(const Lanes& lanes, int64_t began, bool replayed) {
   }
 }
 
-SeenKeys CudaGroup::seenBy(const Work& work) const {
+/** The replay of the graph of a branch, around the spans of a rank in it. */
+SpanRow CudaGroup::replayOf(const BranchWork& branch, const std::vector<LaneSpan>& spans,
+                            int64_t began) const {
+  int64_t start = std::numeric_limits<int64_t>::max();
+  int64_t end = 0;
+  for (const LaneSpan& span : spans) {
+    const auto work = static_cast<size_t>(span.work);
+    if (work < branch.begin || work >= branch.end) continue;
+    start = std::min(start, span.start);
+    end = std::max(end, span.start + span.duration);
+  }
+  const int layer = branch.branch == Branch::draftExtend ? c_.layers : -1;
+  return {state_.frame.step, layer, Stage::graphReplay, began + start, end - start, 0, 0};
+}
+
+SeenKeys CudaGroup::seenBy(int rank, int layer) const {
   const PinnedMemory& trace = buffers_.traceOnHost();
-  const int layer = c_.topk > 0 ? work.layer : -1;
-  return {trace.at<int32_t>(buffers_.lengthsOffset(work.rank)),
-          trace.at<int32_t>(buffers_.boundsOffset(work.rank, layer))};
+  const Branch branch = branchOf(c_, layer);
+  return {trace.at<int32_t>(buffers_.lengthsOffset(rank, branch)),
+          trace.at<int32_t>(c_.topk > 0 && layer >= 0 ? buffers_.chosenBoundsOffset(rank, layer)
+                                                      : buffers_.boundsOffset(rank, branch))};
 }
 
 void CudaGroup::recordRows() {
-  for (int r = ranks().first; r < ranks().end; ++r) {
-    RankTrace& trace = state_.trace(r);
-    for (int layer = 0; layer < c_.layers; ++layer) {
-      const SeenKeys seen = seenBy({layer, Stage::neutralize, r});
+  for (int r = ranks().first; r < ranks().end; ++r)
+    eachLayer(c_, [&](int layer) {
+      const SeenKeys seen = seenBy(r, layer);
       const auto* stats = buffers_.traceOnHost().at<StatsRecord>(buffers_.statsOffset(r, layer));
-      for (int t = 0; t < s_.batchTokens; ++t) {
-        const TokenStats all = decode(stats[t]);
-        const int request = t / c_.qLen;
-        trace.nan.note(all.outNan, layer, request, t);
-        trace.inf.note(all.outInf, layer, request, t);
-        trace.lseNan.note(all.lseNan, layer, request, t);
-        trace.rows.push(QueryRowRow{state_.frame.step, layer, request, t % c_.qLen,
-                                    static_cast<int32_t>(state_.frame.after[request]), seen.lengths[request],
-                                    seen.bounds[t], all.outNan, all.outInf, all.outAbsmax, all.lseNan,
-                                    all.lseMin, all.lseMax});
-      }
-    }
-  }
+      for (int t = 0; t < s_.batchTokens; ++t) recordRow(r, layer, t, decode(stats[t]), seen);
+    });
+}
+
+void CudaGroup::recordRow(int rank, int layer, int token, const TokenStats& all, const SeenKeys& seen) {
+  RankTrace& trace = state_.trace(rank);
+  const int request = token / c_.qLen;
+  trace.nan.note(all.outNan, layer, request, token);
+  trace.inf.note(all.outInf, layer, request, token);
+  trace.lseNan.note(all.lseNan, layer, request, token);
+  trace.rows.push(QueryRowRow{state_.frame.step, layer, request, token % c_.qLen,
+                              static_cast<int32_t>(state_.frame.after[request]), seen.lengths[request],
+                              seen.bounds[token], all.outNan, all.outInf, all.outAbsmax, all.lseNan,
+                              all.lseMin, all.lseMax});
 }
 
 /** Tensors of captured layers to where the run keeps them; rows that only pad the batch lie behind the
@@ -169,8 +185,11 @@ void CudaGroup::fetchLse(const void* from, Tensor& to) const {
     values[row] = lse.get(lse.place.at(row / c_.heads, row % c_.heads));
 }
 
-RankMetadata CudaGroup::metadata(int rank) {
-  const Metadata* handed = handed_ == nullptr ? nullptr : &handed_->of(rank);
+RankMetadata CudaGroup::metadataOf(int rank, Branch branch) {
+  const bool draft = branch == Branch::draftExtend;
+  const Handed* handedTo = draft ? handedToDraft_.get() : handed_.get();
+  const Metadata* handed = handedTo == nullptr ? nullptr : &handedTo->of(rank);
+  const PageTable& table = draft ? *state_.draftPages : state_.pages;
   const int64_t cells = handed == nullptr ? s_.cells() : Metadata::cells(c_, s_);
   RankMetadata data;
   data.lengths.resize(static_cast<size_t>(s_.requests));
@@ -179,16 +198,16 @@ RankMetadata CudaGroup::metadata(int rank) {
   for (int r = 0; r < s_.requests; ++r) {
     const int64_t global = handed == nullptr ? state_.frame.after[r] : handed->globalLength(r);
     data.globals.push_back(static_cast<int32_t>(global));
-    data.columns.push_back(handed == nullptr ? state_.pages.columns(r) : handed->columns(r));
+    data.columns.push_back(handed == nullptr ? table.columns(r) : handed->columns(r));
     data.pageBegin.push_back(handed == nullptr ? s_.cellBegin[static_cast<size_t>(r)] : handed->begin(r));
   }
   onGpu([&] {
     const auto fetch = [](void* to, const void* from, size_t bytes) {
       cudaCheck(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), "fetching the metadata of a step");
     };
-    fetch(data.lengths.data(), buffers_.lengths(rank), data.lengths.size() * 4);
-    fetch(data.slots.data(), buffers_.slotMapping(rank), data.slots.size() * 8);
-    fetch(data.pageIds.data(), handed == nullptr ? buffers_.pages() : handed_->pages(rank),
+    fetch(data.lengths.data(), buffers_.lengths(rank, branch), data.lengths.size() * 4);
+    fetch(data.slots.data(), buffers_.slotMapping(rank, branch), data.slots.size() * 8);
+    fetch(data.pageIds.data(), handed == nullptr ? buffers_.pages(branch) : handedTo->pages(rank),
           data.pageIds.size() * 4);
   });
   return data;

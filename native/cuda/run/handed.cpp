@@ -6,16 +6,17 @@
 
 namespace dcpscope::cuda {
 
-Handed::Handed(const RunState& state, const Sizes& sizes)
+Handed::Handed(const RunState& state, const Sizes& sizes, Branch branch)
     : c_(state.config),
       s_(state.shape),
       z_(sizes),
+      branch_(branch),
       first_(state.firstRank()),
       tableBegin_(z_.tableBegin, "page_tables"),
       device_(z_.ranks * z_.handed.bytes, "page_tables"),
       host_(z_.ranks * z_.handed.bytes, "pinned") {
   for (int rank = first_; rank < state.endRank(); ++rank) {
-    metadata_.push_back(std::make_unique<Metadata>(state, rank));
+    metadata_.push_back(std::make_unique<Metadata>(state, rank, branch));
     writeLengths(rank);
   }
   uploadTableBegin();
@@ -85,9 +86,9 @@ void Handed::take(int rank, const Buffers& buffers, cudaStream_t stream) const {
                               stream),
               "taking over metadata");
   };
-  copy(buffers.lengths(rank), z_.handed.lengths, z_.requests * int64_t{4});
-  copy(buffers.bounds(rank, -1), z_.handed.bounds, z_.tokens * int64_t{4});
-  copy(buffers.slotMapping(rank), z_.handed.slots, z_.tokens * int64_t{8});
+  copy(buffers.lengths(rank, branch_), z_.handed.lengths, z_.requests * int64_t{4});
+  copy(buffers.bounds(rank, branch_), z_.handed.bounds, z_.tokens * int64_t{4});
+  copy(buffers.slotMapping(rank, branch_), z_.handed.slots, z_.tokens * int64_t{8});
 }
 
 }  // namespace dcpscope::cuda

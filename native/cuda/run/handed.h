@@ -12,13 +12,14 @@
 namespace dcpscope::cuda {
 
 /**
- * Metadata that the host makes and hands to the kernels of each rank, with what faults make of it. It lies in
- * buffers that are refreshed before each execution of a step, outside of its graph; what is stale is not.
+ * Metadata of a branch that the host makes and hands to the kernels of each rank, with what faults make of
+ * it. It lies in buffers that are refreshed before each execution of a step, outside of its graph; what is
+ * stale is not.
  */
 class Handed {
  public:
   /** For a run that handsMetadata(). */
-  Handed(const RunState& state, const Sizes& sizes);
+  Handed(const RunState& state, const Sizes& sizes, Branch branch);
 
   /** Before a step. */
   void refresh(cudaStream_t stream);
@@ -50,6 +51,7 @@ class Handed {
   const Config& c_;
   const Shape& s_;
   const Sizes& z_;
+  const Branch branch_;
   const int first_;
   std::vector<std::unique_ptr<Metadata>> metadata_;
   DeviceMemory tableBegin_;

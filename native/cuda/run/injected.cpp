@@ -31,7 +31,7 @@ void Injected::age(int rank, int layer, cudaStream_t stream) const {
 const void* Injected::pool(int rank, int layer, cudaStream_t stream) const {
   const char* own = buffers_.pool(rank, layer);
   if (!acts(FaultKind::kvLayoutMismatch, rank, layer)) return own;
-  misread({own, (c_.layers - layer) * z_.pool, s_.poolPages * c_.pageSize, s_.cacheRowBytes,
+  misread({own, (z_.layers - layer) * z_.pool, s_.poolPages * c_.pageSize, s_.cacheRowBytes,
            otherRowBytes(s_.cacheRowBytes), misread_.at()},
           stream);
   return misread_.at();

@@ -1,6 +1,7 @@
 #pragma once
 #include <cuda_runtime_api.h>
 
+#include "core/fault_rules.h"
 #include "core/run_state.h"
 #include "cuda/run/buffers.h"
 #include "cuda/run/memory.h"
@@ -25,7 +26,7 @@ class Injected {
 
  private:
   bool acts(FaultKind kind, int rank, int layer) const {
-    return state_.faults.at(kind, rank, layer, state_.frame.step) != nullptr;
+    return faultOf(state_, kind, rank, layer) != nullptr;
   }
   /** Rows of the tokens from `token` on, in a partial of the layer. */
   void fill(int rank, int layer, int token, float out, float lse, cudaStream_t stream) const;

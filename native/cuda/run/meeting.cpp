@@ -100,10 +100,13 @@ bool Meeting::conclude(std::span<RankNotes> notes, const CopyRow& copy) {
 }
 
 int Meeting::hindmost() const {
+  // What the draft does comes before what a step does once for the model.
+  constexpr int kBeforeModel = -2;
   const auto order = [&](int rank) {
     const Place at = control_.beacon(rank).seen();
     const bool stage = at.activity == Activity::stage;
-    return std::tuple(at.step, at.activity, stage ? at.layer : 0, stage ? at.stage : Stage{});
+    const int layer = isDraft(state_.config, at.layer) ? kBeforeModel : at.layer;
+    return std::tuple(at.step, at.activity, stage ? layer : 0, stage ? at.stage : Stage{});
   };
   int last = 0;
   for (int r = 1; r < ranks_; ++r)

@@ -20,8 +20,7 @@ TransportShape Merging::shape(int rank, int layer) const {
 int Merging::heads(int rank, int layer) const { return headsOf(parts_.state, rank, layer); }
 
 bool Merging::isMissing(int rank, int layer) const {
-  const RunState& state = parts_.state;
-  return state.faults.at(FaultKind::mergeMissing, rank, layer, state.frame.step) != nullptr;
+  return faultOf(parts_.state, FaultKind::mergeMissing, rank, layer) != nullptr;
 }
 
 void Merging::keepOwn(int rank, int layer, cudaStream_t stream) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/branch.h"
 #include "core/capture.h"
 #include "core/generate.h"
 #include "core/metadata.h"
@@ -45,6 +46,8 @@ int paddedRequests(int requests, bool graph) {
 Sizes::Sizes(const Config& c, const Shape& s)
     : requests(paddedRequests(s.requests, c.graph)),
       tokens(requests * c.qLen),
+      layers(allLayers(c)),
+      branches(branchesOf(c)),
       ranks(c.processes ? 1 : c.ranks),
       madeHeads(c.processes && gathersQueries(c) ? s.headsPerRank : c.heads) {
   const int64_t T = tokens;
@@ -86,13 +89,14 @@ Sizes::Sizes(const Config& c, const Shape& s)
     shared.count = packer.add(static_cast<int64_t>(sizeof(PeerFlags::Count)));
     shared.out = packer.add(2 * out);
     shared.lse = packer.add(2 * lse);
-    shared.queries = packer.add(gathersQueries(c) ? c.layers * made : 0);
+    shared.queries = packer.add(gathersQueries(c) ? layers * made : 0);
   }
   shared.bytes = (packer.bytes + kSharedAlign - 1) / kSharedAlign * kSharedAlign;
   packer = {};
   frame.before = packer.add(static_cast<int64_t>(requests) * 8);
   frame.after = packer.add(static_cast<int64_t>(requests) * 8);
-  frame.pages = packer.add(s.cells() * 4);
+  branchPages = aligned(s.cells() * 4);
+  frame.pages = packer.add(branches * branchPages);
   frame.bytes = packer.bytes;
   slotMapping = aligned(T * 8);
   tableBegin = aligned((requests + 1) * int64_t{8});
@@ -111,14 +115,13 @@ Sizes::Sizes(const Config& c, const Shape& s)
   ruledBounds = c.faults.empty() ? 0 : aligned(T * 4);
   misread = contains(c.faults, FaultKind::kvLayoutMismatch) ? pool : 0;
 
-  const int64_t layers = c.layers;
   stats = c.rowStats ? ranks * layers * T * static_cast<int64_t>(sizeof(StatsRecord)) : 0;
-  boundsPerLayer = aligned(T * 4);
+  bounds = aligned(T * 4);
   packer = {};
   trace.stamps = packer.add(static_cast<int64_t>(workOrder(c, {0, ranks}).size()) * kStamps * sizeof(Stamp));
   trace.stats = packer.add(stats);
-  trace.lengths = packer.add(ranks * requests * 4);
-  trace.bounds = packer.add(ranks * (c.topk > 0 ? 1 + layers : 1) * boundsPerLayer);
+  trace.lengths = packer.add(ranks * branches * requests * 4);
+  trace.bounds = packer.add(ranks * (c.topk > 0 ? branches + layers : branches) * bounds);
   trace.bytes = packer.bytes;
 
   packer = {};
@@ -157,7 +160,8 @@ TransportShape transportShape(const Config& c, const Shape& s, const Sizes& size
 
 std::vector<MemoryComponent> components(const Config& c, const Sizes& z, int64_t workspace) {
   const int64_t ranks = z.ranks;
-  const int64_t layers = c.layers;
+  const int64_t layers = z.layers;
+  const int64_t perBranch = ranks * z.branches;
   const bool peers = z.shared.bytes > 0;
   const int64_t partials = peers ? z.shared.bytes : ranks * (z.out + z.lse);
   const int64_t made = peers && gathersQueries(c) ? 0 : layers * z.made;
@@ -170,15 +174,16 @@ std::vector<MemoryComponent> components(const Config& c, const Sizes& z, int64_t
       device("queries", z.gathered + z.slices),
       device("partials", partials + ranks * (z.kernelLse + z.wire + z.received) + z.lses),
       device("merged", layers * ranks * z.merged),
-      device("page_tables", z.frame.bytes + z.tableBegin + z.prompts + ranks * (z.slotMapping + z.slots) +
-                                (z.handed.bytes > 0 ? ranks * z.handed.bytes + z.tableBegin : 0)),
+      device("page_tables",
+             z.frame.bytes + z.tableBegin + z.prompts + perBranch * z.slotMapping + ranks * z.slots +
+                 (z.handed.bytes > 0 ? perBranch * z.handed.bytes + z.branches * z.tableBegin : 0)),
       device("workspace", ranks * workspace + z.ruledBounds +
-                              layers * ranks * z.tokens * static_cast<int64_t>(sizeof(NanCount))),
+                              c.layers * ranks * z.tokens * static_cast<int64_t>(sizeof(NanCount))),
       device("trace", z.trace.bytes),
       device("rest_of_layer", z.rest),
       device("capture", z.capturedLayers * ranks * z.capture.bytes),
-      {"pinned", z.frame.bytes + z.trace.bytes + ranks * z.handed.bytes, MemoryPlace::pinned},
-      {"metadata", z.handed.bytes > 0 ? ranks * Metadata::bytes(c, Shape(c)) : 0}};
+      {"pinned", z.frame.bytes + z.trace.bytes + perBranch * z.handed.bytes, MemoryPlace::pinned},
+      {"metadata", z.handed.bytes > 0 ? perBranch * Metadata::bytes(c, Shape(c)) : 0}};
 }
 
 }  // namespace dcpscope::cuda

@@ -23,6 +23,9 @@ struct Sizes {
   /** Padded; T = tokens = requests * qLen. */
   int requests;
   int tokens;
+  /** Layers of the model and of the draft, and the branches of metadata that they take. */
+  int layers;
+  int branches;
   /** Ranks that the GPU computes for this process: all in turn, or one. */
   int ranks;
   /** Heads whose queries are made here: all, or those of the one rank. */
@@ -62,19 +65,21 @@ struct Sizes {
   int64_t merged;
   int64_t rest;
 
-  /** What the host writes before a step: lengths before and after, page ids. */
+  /** What the host writes before a step: lengths before and after, page ids, `branchPages` of each branch. */
   struct {
     int64_t before;
     int64_t after;
     int64_t pages;
     int64_t bytes;
   } frame;
-  /** Slots of the new tokens of one rank. */
+  int64_t branchPages;
+  /** Slots of the new tokens of one rank and branch. */
   int64_t slotMapping;
   /**
-   * What the host hands one rank where the metadata kernel does not say it: of each request its local length,
-   * keys that attention walks over, and bounds of its tokens; how many columns its page table has and its
-   * page ids, which lie where `tableBegin` says; slots of new tokens. 0 bytes where it hands nothing.
+   * What the host hands one rank in one branch where the metadata kernel does not say it: of each request its
+   * local length, keys that attention walks over, and bounds of its tokens; how many columns its page table
+   * has and its page ids, which lie where `tableBegin` says; slots of new tokens. 0 bytes where it hands
+   * nothing.
    */
   struct {
     int64_t lengths;
@@ -102,8 +107,8 @@ struct Sizes {
   } trace;
   /** Statistics of these ranks and all layers, [T] records each. */
   int64_t stats;
-  /** Bounds of one layer and rank. */
-  int64_t boundsPerLayer;
+  /** Bounds of one rank, in a branch or by the keys that a layer chose. */
+  int64_t bounds;
 
   /** Of one captured layer of one rank. */
   struct {

@@ -24,8 +24,7 @@ Stages::Stages(const RunState& state, const Sizes& sizes, const Buffers& buffers
       buffers_(buffers),
       attention_(attention),
       exchange_(exchange),
-      handed_(changes.handed),
-      injected_(changes.injected),
+      changes_(changes),
       format_{c_.kvType, s_.keyDim, s_.cacheRowBytes, kvScale(c_), c_.kvHeads},
       capturedLayers_(sizes.capturedLayers > 0 ? dcpscope::capturedLayers(c_) : std::vector<int>{}) {}
 
@@ -40,19 +39,22 @@ const char* Stages::queriesOf(int layer) const {
 }
 
 const int32_t* Stages::boundsOf(int rank, int layer) const {
-  return buffers_.bounds(rank, c_.topk > 0 ? layer : -1);
+  return c_.topk > 0 ? buffers_.chosenBounds(rank, layer) : buffers_.bounds(rank, branchOf(layer));
 }
 
-const int32_t* Stages::pagesOf(int rank) const {
-  return handed_ == nullptr ? buffers_.pages() : handed_->pages(rank);
+const int32_t* Stages::pagesOf(int rank, Branch branch) const {
+  const Handed* handed = handedTo(branch);
+  return handed == nullptr ? buffers_.pages(branch) : handed->pages(rank);
 }
 
-const int64_t* Stages::tableBegin() const {
-  return handed_ == nullptr ? buffers_.tableBegin() : handed_->tableBegin();
+const int64_t* Stages::tableBegin(Branch branch) const {
+  const Handed* handed = handedTo(branch);
+  return handed == nullptr ? buffers_.tableBegin() : handed->tableBegin();
 }
 
-const int32_t* Stages::keysOf(int rank) const {
-  return handed_ == nullptr ? buffers_.lengths(rank) : handed_->keys(rank);
+const int32_t* Stages::keysOf(int rank, Branch branch) const {
+  const Handed* handed = handedTo(branch);
+  return handed == nullptr ? buffers_.lengths(rank, branch) : handed->keys(rank);
 }
 
 int Stages::capturedAt(int layer) const {
@@ -65,8 +67,8 @@ void Stages::enqueue(const std::vector<Work>& order, size_t at, StepMode mode, c
   const Stamps stamps = buffers_.stamps(at, mode.traced);
   switch (work.stage) {
     case Stage::metadata:
-      if (work.layer < 0)
-        metadata(work.rank, stamps, stream);
+      if (work.refreshes)
+        refresh(work.rank, branchOf(work.layer), stamps, stream);
       else
         localize(work.rank, work.layer, stamps, stream);
       break;
@@ -90,27 +92,35 @@ void Stages::enqueue(const std::vector<Work>& order, size_t at, StepMode mode, c
   if (mode.captured && keepsAfter(work)) keep(work, stream);
 }
 
-void Stages::metadata(int rank, const Stamps& stamps, cudaStream_t stream) const {
-  makeMetadata({ownership(rank), z_.requests, c_.qLen, buffers_.before(), buffers_.after(), buffers_.pages(),
-                buffers_.tableBegin(), buffers_.prompts(), buffers_.lengths(rank), buffers_.bounds(rank, -1),
-                buffers_.slotMapping(rank)},
-               stream, stamps);
-  if (handed_ != nullptr) handed_->take(rank, buffers_, stream);
-  attention_.plan(buffers_.workspace(rank), keysOf(rank), stream);
+void Stages::refresh(int rank, Branch branch, const Stamps& stamps, cudaStream_t stream) const {
+  makeMetadata(
+      {ownership(rank), z_.requests, c_.qLen, buffers_.before(), buffers_.after(), buffers_.pages(branch),
+       buffers_.tableBegin(), buffers_.prompts(), buffers_.lengths(rank, branch),
+       buffers_.bounds(rank, branch), buffers_.slotMapping(rank, branch)},
+      stream, stamps);
+  if (const Handed* handed = handedTo(branch)) handed->take(rank, buffers_, stream);
+  attention_.plan(buffers_.workspace(rank), keysOf(rank, branch), stream);
 }
 
 void Stages::localize(int rank, int layer, const Stamps& stamps, cudaStream_t stream) const {
-  const LocalizeTask task{ownership(rank), z_.requests,          c_.qLen,
-                          c_.topk,         buffers_.ids(layer),  pagesOf(rank),
-                          tableBegin(),    buffers_.slots(rank), buffers_.bounds(rank, layer)};
+  const Branch branch = branchOf(layer);
+  const LocalizeTask task{ownership(rank),
+                          z_.requests,
+                          c_.qLen,
+                          c_.topk,
+                          buffers_.ids(layer),
+                          pagesOf(rank, branch),
+                          tableBegin(branch),
+                          buffers_.slots(rank),
+                          buffers_.chosenBounds(rank, layer)};
   const ChoiceRule rule = choiceRule(state_, rank, layer);
   if (rule.asTheyCome || rule.ownsSentinel)
-    return localizeBy(rule, handed_->columns(rank), task, stream, stamps);
+    return localizeBy(rule, handedTo(branch)->columns(rank), task, stream, stamps);
   dcpscope::cuda::localize(task, stream, stamps);
 }
 
 void Stages::append(int rank, int layer, const Stamps& stamps, cudaStream_t stream) const {
-  const AppendTask task{format_, z_.tokens, buffers_.keys(layer), buffers_.slotMapping(rank),
+  const AppendTask task{format_, z_.tokens, buffers_.keys(layer), buffers_.slotMapping(rank, branchOf(layer)),
                         buffers_.pool(rank, layer)};
   // Tokens that overwrite each other do so in their order, as on the CPU, and not as chance has it.
   if (contains(c_.faults, FaultKind::slotMapIgnoresDcp)) return appendInOrder(task, stream, stamps);
@@ -119,14 +129,16 @@ void Stages::append(int rank, int layer, const Stamps& stamps, cudaStream_t stre
 
 void Stages::attend(int rank, int layer, StepMode mode, const Stamps& stamps, const Stamps& combineStamps,
                     cudaStream_t stream) const {
+  const Branch branch = branchOf(layer);
+  const Injected* injected = changes_.injected;
   AttentionInputs in{};
   in.q = queriesOf(layer);
-  in.pool = injected_ == nullptr ? buffers_.pool(rank, layer) : injected_->pool(rank, layer, stream);
+  in.pool = injected == nullptr ? buffers_.pool(rank, layer) : injected->pool(rank, layer, stream);
   in.poolPages = s_.poolPages;
   in.kvScale = format_.scale;
-  in.pageTable = pagesOf(rank);
-  in.tableBegin = tableBegin();
-  in.lengths = keysOf(rank);
+  in.pageTable = pagesOf(rank, branch);
+  in.tableBegin = tableBegin(branch);
+  in.lengths = keysOf(rank, branch);
   in.bounds = boundsOf(rank, layer);
   in.slots = c_.topk > 0 ? buffers_.slots(rank) : nullptr;
   in.headsTogether = headsTogether(state_, rank, layer);
@@ -139,9 +151,9 @@ void Stages::attend(int rank, int layer, StepMode mode, const Stamps& stamps, co
   in.stats = mode.traced && c_.rowStats && attentionTakesStats() ? buffers_.stats(rank, layer) : nullptr;
   in.attendStamps = stamps;
   in.combineStamps = combineStamps;
-  if (injected_ != nullptr) injected_->age(rank, layer, stream);
+  if (injected != nullptr) injected->age(rank, layer, stream);
   attention_.run(buffers_.workspace(rank), in, stream);
-  if (injected_ != nullptr) injected_->spoil(rank, layer, stream);
+  if (injected != nullptr) injected->spoil(rank, layer, stream);
   if (keepsLseApart(c_)) layOutLse(in.lse, c_.heads, kernelLse(rank), stream, combineStamps);
 }
 
@@ -150,7 +162,7 @@ void Stages::neutralize(int rank, int layer, StepMode mode, const Stamps& stamps
                           : attentionTakesStats()      ? StatsOf::tokensWithoutKeys
                                                        : StatsOf::allTokens;
   const int32_t* bounds = boundsOf(rank, layer);
-  if (injected_ != nullptr) bounds = injected_->ruled(rank, layer, bounds, stream);
+  if (changes_.injected != nullptr) bounds = changes_.injected->ruled(rank, layer, bounds, stream);
   const NeutralizeTask task{z_.tokens,
                             c_.heads,
                             s_.valueDim,
@@ -167,7 +179,7 @@ void Stages::neutralize(int rank, int layer, StepMode mode, const Stamps& stamps
 }
 
 bool Stages::keepsAfter(const Work& work) const {
-  const bool stage = work.stage == Stage::metadata || work.stage == Stage::kvAppend ||
+  const bool stage = (work.stage == Stage::metadata && !work.refreshes) || work.stage == Stage::kvAppend ||
                      work.stage == Stage::decodeAttn || work.stage == Stage::neutralize;
   return stage && capturedAt(work.layer) >= 0;
 }
@@ -190,7 +202,7 @@ void Stages::keep(const Work& work, cudaStream_t stream) const {
 }
 
 void Stages::makeInputs(cudaStream_t stream) const {
-  for (int layer = 0; layer < c_.layers; ++layer) {
+  for (int layer = 0; layer < z_.layers; ++layer) {
     const int firstHead = z_.madeHeads < c_.heads ? state_.firstRank() * z_.madeHeads : 0;
     dcpscope::cuda::makeInputs(
         {z_.requests, c_.qLen, firstHead, z_.madeHeads, s_.keyDim, c_.kvHeads, buffers_.sources(layer),
@@ -215,10 +227,12 @@ void Stages::chooseKeys(int layer, cudaStream_t stream) const {
 }
 
 void Stages::fill(int layer, int request, int64_t first, int64_t last, cudaStream_t stream) const {
-  const int32_t* pages = buffers_.pages() + s_.cellBegin[static_cast<size_t>(request)];
+  const Branch branch = branchOf(layer);
+  const Handed* handed = handedTo(branch);
+  const int32_t* pages = buffers_.pages(branch) + s_.cellBegin[static_cast<size_t>(request)];
   for (int r = state_.firstRank(); r < state_.endRank(); ++r) {
     Ownership written = ownership(r);
-    if (handed_ != nullptr) written.interleave = static_cast<int>(handed_->of(r).writtenInterleave());
+    if (handed != nullptr) written.interleave = static_cast<int>(handed->of(r).writtenInterleave());
     dcpscope::cuda::fill(
         {written, format_, sourceOf(c_, layer, request), first, last, pages, buffers_.pool(r, layer)},
         stream);

@@ -1,8 +1,10 @@
 #pragma once
 #include <cuda_runtime_api.h>
 
+#include <compare>
 #include <vector>
 
+#include "core/branch.h"
 #include "core/run_state.h"
 #include "cuda/attention.h"
 #include "cuda/ops/cache.h"
@@ -23,13 +25,15 @@ struct StepMode {
   bool captured = false;
   /** CUPTI records what runs. */
   bool recorded = false;
-  /** Faults that act, as Faults::launchedIn has them. */
-  uint64_t faults = 0;
+
+  auto operator<=>(const StepMode&) const = default;
 };
 
-/** What changes the stages of a rank; null where nothing does. */
+/** What changes the stages of a rank: what is handed to the branches of the model and of the draft, and
+ * faults around attention. Null where nothing does. */
 struct Changes {
-  const Handed* handed;
+  const Handed* toModel;
+  const Handed* toDraft;
   const Injected* injected;
 };
 
@@ -55,12 +59,12 @@ class Stages {
   /** Whether attention takes the statistics of rows with keys; else neutralising takes all: of an lse that
    * is kept apart those of what was kept. */
   bool attentionTakesStats() const {
-    return attention_.takesStats() && injected_ == nullptr && !keepsLseApart(c_);
+    return attention_.takesStats() && changes_.injected == nullptr && !keepsLseApart(c_);
   }
 
  private:
   void chooseKeys(int layer, cudaStream_t stream) const;
-  void metadata(int rank, const Stamps& stamps, cudaStream_t stream) const;
+  void refresh(int rank, Branch branch, const Stamps& stamps, cudaStream_t stream) const;
   void localize(int rank, int layer, const Stamps& stamps, cudaStream_t stream) const;
   void append(int rank, int layer, const Stamps& stamps, cudaStream_t stream) const;
   void attend(int rank, int layer, StepMode mode, const Stamps& stamps, const Stamps& combineStamps,
@@ -73,10 +77,15 @@ class Stages {
   const char* queriesOf(int layer) const;
   /** Bounds that attention of a layer uses. */
   const int32_t* boundsOf(int rank, int layer) const;
+  Branch branchOf(int layer) const { return dcpscope::branchOf(c_, layer); }
+  /** What is handed to a branch; null where its metadata are those that kernels make. */
+  const Handed* handedTo(Branch branch) const {
+    return branch == Branch::draftExtend ? changes_.toDraft : changes_.toModel;
+  }
   /** Page table and keys of each request, as attention is handed them. */
-  const int32_t* pagesOf(int rank) const;
-  const int64_t* tableBegin() const;
-  const int32_t* keysOf(int rank) const;
+  const int32_t* pagesOf(int rank, Branch branch) const;
+  const int64_t* tableBegin(Branch branch) const;
+  const int32_t* keysOf(int rank, Branch branch) const;
 
   const RunState& state_;
   const Config& c_;
@@ -85,8 +94,7 @@ class Stages {
   const Buffers& buffers_;
   Attention& attention_;
   const Exchange& exchange_;
-  const Handed* const handed_;
-  const Injected* const injected_;
+  const Changes changes_;
   const CacheFormat format_;
   const std::vector<int> capturedLayers_;
 };

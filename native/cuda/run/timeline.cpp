@@ -6,6 +6,10 @@
 namespace dcpscope::cuda {
 namespace {
 
+void addRefresh(RankRange ranks, int layer, std::vector<Work>& order) {
+  for (int r = ranks.first; r < ranks.end; ++r) order.push_back({layer, Stage::metadata, r, 0, false, true});
+}
+
 void addAttention(const Config& c, RankRange ranks, int layer, std::vector<Work>& order) {
   for (int r = ranks.first; r < ranks.end; ++r) {
     if (c.topk > 0) order.push_back({layer, Stage::metadata, r});
@@ -56,7 +60,7 @@ std::vector<Took> measure(const std::vector<Work>& order, const std::vector<Hull
     if (next > hull.begin && !interrupted[i])
       own.slot = std::max(own.slot, static_cast<int64_t>(next - hull.begin));
     // Dealing out the work of attention belongs to it and is not stamped.
-    if (order[i].stage == Stage::metadata && order[i].layer < 0) own.duration = own.slot;
+    if (order[i].refreshes) own.duration = own.slot;
     next = hull.begin;
   }
   return took;
@@ -150,14 +154,24 @@ class LaneMaker {
 
 std::vector<Work> workOrder(const Config& c, RankRange ranks) {
   std::vector<Work> order;
-  for (int r = ranks.first; r < ranks.end; ++r) order.push_back({-1, Stage::metadata, r});
-  for (int layer = 0; layer < c.layers; ++layer) {
+  eachLayer(c, [&](int layer) {
+    if (isDraft(c, layer)) addRefresh(ranks, layer, order);
+    if (layer == 0) addRefresh(ranks, -1, order);
     addAttention(c, ranks, layer, order);
     addTransport(c, ranks, layer, order);
-    if (c.restOfLayerBytes > 0 || c.restOfLayerFlops > 0)
+    if ((c.restOfLayerBytes > 0 || c.restOfLayerFlops > 0) && !isDraft(c, layer))
       for (int r = ranks.first; r < ranks.end; ++r) order.push_back({layer, Stage::restOfLayer, r});
-  }
+  });
   return order;
+}
+
+std::vector<BranchWork> workOfBranches(const Config& c, const std::vector<Work>& order) {
+  const auto isOfModel = [&](const Work& work) { return !isDraft(c, work.layer); };
+  const auto model = static_cast<size_t>(std::find_if(order.begin(), order.end(), isOfModel) - order.begin());
+  std::vector<BranchWork> branches;
+  if (c.draft) branches.push_back({Branch::draftExtend, 0, model});
+  branches.push_back({modelBranch(c), model, order.size()});
+  return branches;
 }
 
 int32_t collectivesOf(const std::vector<Work>& order, int rank) {
@@ -229,7 +243,7 @@ int64_t firstLayerAt(const std::vector<Work>& order, const Lanes& lanes) {
   int64_t at = 0;
   std::set<int32_t> begun;
   for (size_t i = 0; i < order.size(); ++i)
-    if (order[i].layer >= 0 && begun.insert(order[i].rank).second) at = std::max(at, lanes.begins[i]);
+    if (order[i].layer == 0 && begun.insert(order[i].rank).second) at = std::max(at, lanes.begins[i]);
   return at;
 }
 

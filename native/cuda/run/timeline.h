@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/branch.h"
 #include "core/config.h"
 #include "core/run_state.h"
 #include "cuda/stamp.h"
@@ -18,6 +19,8 @@ struct Work {
   int32_t part = 0;
   /** Part of a collective: it moves data when all ranks have come to it. */
   bool meets = false;
+  /** Of metadata: a branch is refreshed. Else the keys that a layer chooses become slots. */
+  bool refreshes = false;
 };
 
 /** Ranks first .. end - 1 of a group. */
@@ -35,6 +38,15 @@ struct RankRange {
  */
 std::vector<Work> workOrder(const Config& config, RankRange ranks);
 inline std::vector<Work> workOrder(const Config& config) { return workOrder(config, {0, config.ranks}); }
+
+/** Work `begin` to before `end` of a step: that of the layers that take one branch. */
+struct BranchWork {
+  Branch branch;
+  size_t begin;
+  size_t end;
+};
+/** In the order of the step: that of the draft, where there is one, and that of the model. */
+std::vector<BranchWork> workOfBranches(const Config& config, const std::vector<Work>& order);
 
 /** Collectives of a rank in a step. */
 int32_t collectivesOf(const std::vector<Work>& order, int rank);
@@ -115,7 +127,7 @@ Lanes makeLanes(const std::vector<Work>& order, const std::vector<Hull>& hulls,
  */
 Lanes ownLane(const std::vector<Work>& order, const std::vector<Hull>& hulls);
 
-/** When the last rank begins its first layer, from the beginning of the step. */
+/** When the last rank begins the first layer of the model, from the beginning of the step. */
 int64_t firstLayerAt(const std::vector<Work>& order, const Lanes& lanes);
 
 }  // namespace dcpscope::cuda
