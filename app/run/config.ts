@@ -284,7 +284,7 @@ const serving = z.strictObject({
   draft: field(
     z.string().min(1).max(64).optional(),
     'Draft model',
-    'Speculative draft model, which guards look at by its name. The engine runs one layer of attention in its place, with pages of its own, on the CPU.',
+    'Speculative draft model, which guards look at by its name. The engine runs one layer of attention in its place, with pages of its own.',
   ),
   causal: field(z.boolean().optional(), 'Causal', 'Causal attention among the query tokens. Default: true.'),
   causalBound: field(

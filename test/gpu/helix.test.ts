@@ -8,6 +8,7 @@ import { dcpscope } from '../unit/cli/dcpscope.ts'
 import { diagnosed } from '../unit/diagnosis/altered.ts'
 import { bytesOf, countsOf, exactOf, expectAgreement } from './agreement.ts'
 import { gpuConfig } from './config.ts'
+import { fault } from './differences.ts'
 import { skipReason } from './program.ts'
 import { newBundle } from './rank-cases.ts'
 
@@ -61,19 +62,8 @@ const CASES: readonly Partial<EngineConfig>[] = [
   { contextLens: [100, 5, 64, 0, 0], padRequests: 2, padLength: 1 },
 ]
 
-const fault = (name: EngineFault['fault'], over: Partial<EngineFault> = {}): EngineFault => ({
-  fault: name,
-  ranks: [0, 2],
-  layers: [],
-  steps: [],
-  draft: false,
-  variant: 0,
-  amount: 0,
-  ...over,
-})
-
 const FAULTS: readonly EngineFault[] = [
-  fault('coverage-gap', { amount: 1 }),
+  fault('coverage-gap', { ranks: [0, 2], amount: 1 }),
   fault('slot-map-ignores-dcp'),
   fault('length-views-swapped'),
   fault('interleave-mismatch', { amount: 8 }),

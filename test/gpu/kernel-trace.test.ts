@@ -54,6 +54,8 @@ const CASES: readonly Partial<EngineConfig>[] = [
   { captureSteps: [4], captureLayers: [1], graph: true },
   { observer: true, graph: true },
   { lseType: 'bf16', lseLayout: '[H,T]', graph: true },
+  { draft: true, qLen: 2, graph: true, captureSteps: [4], captureLayers: [1, 2] },
+  { draft: true, qLen: 2, comm: 'a2a', topk: 64 },
   { kvHeads: 4, headDim: 64, lseLayout: '[H,T]', captureSteps: [4], captureLayers: [1] },
 ]
 

@@ -34,6 +34,8 @@ describe.skipIf(noPeers !== undefined)('ranks with a GPU each that read each oth
     { graph: true, replicateQ: true, qLen: 2 },
     { topk: 64, graph: true },
     { kvHeads: 16, headDim: 64, kvDtype: 'fp8', graph: true },
+    { draft: true, qLen: 2, graph: true, captureLayers: [2] },
+    { draft: true, qLen: 2, layers: 1, captureLayers: [0] },
   ] satisfies Partial<EngineConfig>[]) {
     const config = onGpus(over)
     it(`compute what ranks in turn compute (${nameOf(config)})`, () => expectSame(config, PAIR))
@@ -59,6 +61,8 @@ describe.skipIf(noNccl !== undefined)('ranks with a GPU each that exchange by NC
     { comm: 'ag_rs', kvHeads: 2, headDim: 128, qLen: 3 },
     { comm: 'a2a', lseLayout: '[B,H,q]', paddedHeads: 32, qLen: 2 },
     { comm: 'a2a', restarts: true, interleave: 2, pageSize: 32 },
+    { comm: 'a2a', draft: true, qLen: 2, captureLayers: [2] },
+    { comm: 'ag_rs', draft: true, qLen: 3, captureLayers: [2] },
   ]
   for (const over of variants)
     for (const graph of [false, true]) {

@@ -33,6 +33,9 @@ describe.skipIf(skipped)(SUITE, () => {
     { kvHeads: 4, headDim: 128, qLen: 2, graph: true },
     { lseLayout: '[H,T]', paddedHeads: 64, qLen: 2 },
     { restarts: true, interleave: 2, pageSize: 16, qLen: 2, graph: true },
+    { draft: true, qLen: 2, captureLayers: [2] },
+    { draft: true, qLen: 3, layers: 3, graph: true, observer: true, captureLayers: [0] },
+    { draft: true, qLen: 2, ranks: 4, topk: 64, graph: true, captureLayers: [2] },
   ]
   for (const over of cases) {
     const config = onGpus(over)
@@ -51,6 +54,9 @@ describe.skipIf(skipped)(SUITE, () => {
     for (const graph of [false, true])
       it(`lose one and end (${signal}, ${graph ? 'graph' : 'eager'})`, () =>
         expectLost(onGpus({ ...LONG, graph }), signal))
+
+  it('lose one that drafts and end', () =>
+    expectLost(onGpus({ ...LONG, draft: true, qLen: 2, graph: true }), 'SIGSTOP'))
 
   it('name stage and rank of a kernel that hangs', async () => {
     const scene = startRanks(onGpus(LONG), { env: { DCPSCOPE_TEST_FAULT: 'decode_attn:1:3:hang' } })

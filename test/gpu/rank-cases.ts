@@ -49,7 +49,7 @@ export const onGpus = (over: Partial<EngineConfig> = {}): EngineConfig =>
 
 export const nameOf = (c: EngineConfig): string =>
   `${c.comm}, dcp ${c.ranks}, ${c.kvHeads > 0 ? `${c.kvHeads} KV heads of ${c.headDim}` : 'MLA'}, lse ${c.lseType} ${c.lseLayout}, ${c.graph ? 'graph' : 'eager'}, ${c.kvDtype}, wire ${c.wireFp32 ? 'fp32' : 'out'}, ` +
-  `${c.replicateQ ? 'replicated q' : 'gathered q'}, q_len ${c.qLen}, topk ${c.topk}, ${c.observer ? 'observed' : 'plain'}${c.restarts ? ', dealt out anew' : ''}`
+  `${c.replicateQ ? 'replicated q' : 'gathered q'}, q_len ${c.qLen}, topk ${c.topk}, ${c.observer ? 'observed' : 'plain'}${c.restarts ? ', dealt out anew' : ''}${c.draft ? `, draft, layer ${c.captureLayers}` : ''}`
 
 const tableOf = (ranks: readonly Recorded[], table: string, rank: number): Record<string, string>[] =>
   ranks[Math.max(rank, 0)]?.tables[`${table} ${rank}`] ?? []

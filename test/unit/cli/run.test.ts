@@ -97,18 +97,11 @@ describe('dcpscope run', () => {
     ])
   })
 
-  it('refuses a draft that nobody verifies, and one on a GPU, in one line', async () => {
-    const refused = async (config: object): Promise<string> => {
-      const { code, stderr } = await dcpscope(['run', '-'], { stdin: JSON.stringify(config) })
-      expect(code).toBe(2)
-      return stderr.trim()
-    }
-    expect(await refused({ serving: { draft: 'EAGLE3' } })).toMatch(
-      /workload\.qLen: a draft whose tokens nobody verifies is not supported by this version's engine; set workload\.qLen above 1/,
-    )
-    const verify = { workload: { qLen: 2 }, serving: { draft: 'EAGLE3' } }
-    expect(await refused({ ...verify, engine: { device: 'cuda' } })).toMatch(
-      /serving\.draft: a draft runs on the CPU only; set engine\.device to cpu or auto|engine\.device: cuda cannot be used/,
+  it('refuses a draft that nobody verifies in one line', async () => {
+    const { code, stderr } = await dcpscope(['run', '-'], { stdin: '{"serving":{"draft":"EAGLE3"}}' })
+    expect(code).toBe(2)
+    expect(stderr.trim()).toMatch(
+      /^.*workload\.qLen: a draft whose tokens nobody verifies is not supported by this version's engine; set workload\.qLen above 1$/,
     )
   })
 
