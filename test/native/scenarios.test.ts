@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { FAULTS } from '../../app/faults/index.ts'
-import { engineConfig } from '../../app/run/engine-config.ts'
+import { cpuOnly, engineConfig } from '../../app/run/engine-config.ts'
 import { unsupported } from '../../app/run/support.ts'
 import { SCENARIOS } from '../../app/scenarios/index.ts'
 import { scenarioConfigs } from '../../app/scenarios/scenario.ts'
@@ -24,6 +24,11 @@ describe('the scenario library', () => {
   it('has every fault that can be injected', () => {
     const shown = new Set(SCENARIOS.map(({ fault }) => fault))
     expect(FAULTS.filter(({ injection, name }) => injection !== undefined && !shown.has(name))).toEqual([])
+  })
+
+  it('has nothing that a GPU refuses', () => {
+    for (const scenario of SCENARIOS)
+      expect(cpuOnly(scenarioConfigs(scenario).broken), scenario.name).toEqual([])
   })
 
   it('names each scenario once, by its fault', () => {

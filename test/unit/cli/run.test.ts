@@ -101,7 +101,7 @@ describe('dcpscope run', () => {
     const { code, stderr } = await dcpscope(['run', '-'], { stdin: '{"serving":{"draft":"EAGLE3"}}' })
     expect(code).toBe(2)
     expect(stderr.trim()).toMatch(
-      /^.*workload\.qLen: a draft whose tokens nobody verifies is not supported by this version's engine; set workload\.qLen above 1$/,
+      /^[^\n]*workload\.qLen: a draft whose tokens nobody verifies is not supported by this version's engine; set workload\.qLen above 1[^\n]*$/,
     )
   })
 
