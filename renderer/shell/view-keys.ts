@@ -32,6 +32,7 @@ export const VIEW_KEYS: Readonly<Record<ViewId, readonly ViewKey[]>> = {
         'Set or take away a mark at the pointer or selected span (Shift: take all away; drag on the ruler: two)',
     },
     { keys: 'C', title: 'Copy the time between the last two marks' },
+    { keys: 'L', title: 'Lines from the last rank of a collective to those that waited for it' },
     { keys: 'K', title: 'Critical path of the selected step, and its slowest rank' },
     { keys: 'T', title: 'Statistics of the area, the selected step or the run' },
   ],

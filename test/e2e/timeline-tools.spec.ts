@@ -139,3 +139,49 @@ test('statistics name the rank that works longest, of the run, of a step and of 
     formatNs(SLOW.slowNs),
   )
 })
+
+test('the critical path names the slow rank and its stage, and leads to it', async () => {
+  const { page } = desk
+  await page.keyboard.press('KeyK')
+  await page.getByTestId('timeline-longest-step').click()
+  const verdict = page.getByTestId('timeline-verdict')
+  await expect(verdict).toContainText(`Rank ${SLOW.rank} is the slowest`)
+  await expect(verdict).toContainText(
+    `decode_attn took ${formatNs(2 * SLOW.slowNs)}, the median of the others ${formatNs(2 * SLOW.plainNs)}`,
+  )
+  const table = page.getByTestId('timeline-path')
+  await expect(table.getByRole('row')).toHaveCount(RANKS + 1)
+  await page.getByTestId('timeline-path-stages').click()
+  const first = table.getByRole('row').nth(1)
+  await expect(first).toContainText('decode_attn')
+  await expect(first).toContainText(formatNs(2 * SLOW.slowNs))
+  await first.getByRole('button').click()
+  const selected = page.getByTestId('inspector').getByRole('region', { name: 'Span' })
+  await expect(selected).toContainText(formatNs(SLOW.slowNs))
+  await expect(page.getByTestId('crumb-rank')).toContainText(String(SLOW.rank))
+  await page.getByTestId('timeline-path-parts').click()
+  await expect(table.getByRole('row')).not.toHaveCount(1)
+})
+
+test('a selected collective says which rank came last, and tells waiting from transfer', async () => {
+  const { page } = desk
+  const gather = TIMELINE.spans[0]?.find(
+    ({ lastEnter, start }) => lastEnter !== undefined && lastEnter > start,
+  )
+  if (gather === undefined) throw new Error('rank 0 waits for nobody')
+  await page.keyboard.press('KeyN')
+  const selected = page.getByTestId('inspector').getByRole('region', { name: 'Span' })
+  const row = (label: string) =>
+    selected.locator('.inspector-row', { has: page.locator(`dt:text-is("${label}")`) })
+  for (let presses = 0; presses < 8; presses++) {
+    await page.keyboard.press('Period')
+    const place = TIMELINE.spans[0]?.[presses]
+    await expect(row('start')).toContainText(formatInt(place?.start ?? 0))
+    if (place === gather) break
+  }
+  await expect(row('entered last')).toContainText(`rank ${SLOW.rank}`)
+  const waitNs = (gather.lastEnter ?? 0) - gather.start
+  const transferNs = gather.dur - waitNs
+  await expect(row('rank 0')).toContainText(`${formatNs(waitNs)} + ${formatNs(transferNs)}`)
+  await expect(row(`rank ${SLOW.rank}`)).toContainText(`${formatNs(0)} + ${formatNs(transferNs)}`)
+})

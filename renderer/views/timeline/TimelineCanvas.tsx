@@ -1,4 +1,4 @@
-import { useRef, useState } from 'react'
+import { useMemo, useRef, useState } from 'react'
 import { useCanvas } from '../../drawing/canvas.ts'
 import { formatNs } from '../../drawing/format.ts'
 import { sourceNote, withSource } from '../../drawing/provenance.ts'
@@ -6,13 +6,14 @@ import { useSelection } from '../../state/selection.ts'
 import { useTheme } from '../../theme/use-theme.ts'
 import { drawTimeline } from './draw.ts'
 import type { Plate } from './draw-spans.ts'
+import { flowsIn } from './flows.ts'
 import { HoverCard } from './HoverCard.tsx'
 import { itemAtPoint, itemAtTime } from './items.ts'
 import { lanesOf, scrollToLane } from './lanes.ts'
 import type { LookControl } from './look.ts'
 import { snapped } from './measure.ts'
 import { type TimeRange, timeAtX } from './range.ts'
-import type { HoveredItem, PathColumns, StepColumns } from './scene.ts'
+import type { HoveredItem, Meeting, PathColumns, StepColumns } from './scene.ts'
 import type { TilePiece } from './tiles.ts'
 import { type Point, useGestures } from './use-gestures.ts'
 import { usePicking } from './use-picking.ts'
@@ -35,6 +36,8 @@ interface Props {
   readonly pickedKernel: HoveredItem | null
   /** The selected span as the store has it. */
   readonly span: HoveredItem | null
+  /** The selected collective with all its ranks. */
+  readonly meeting: Meeting | null
   /** Where the places of spans in time come from, if they were not measured. */
   readonly placed: string | undefined
   readonly setWidth: (width: number) => void
@@ -65,6 +68,8 @@ export const TimelineCanvas = (props: Props) => {
   const hovered =
     pointer === null ? null : itemAtPoint(pointer.x - lanes.labelWidth, pointer.y, plot, range, lanes, pieces)
 
+  const flows = useMemo(() => (look.flows ? flowsIn(pieces) : []), [look.flows, pieces])
+
   const canvas = useCanvas(
     (ctx, width, height, dpr) => {
       if (width !== size.width || height !== size.height) setSize({ width, height })
@@ -80,6 +85,8 @@ export const TimelineCanvas = (props: Props) => {
         selected,
         hovered,
         pickedKernel,
+        flows,
+        meeting: props.meeting,
         path: props.path,
         area: look.area,
         zoomBox,
@@ -105,6 +112,8 @@ export const TimelineCanvas = (props: Props) => {
       hovered?.kernel,
       kernels,
       zoomBox,
+      flows,
+      props.meeting,
       props.path,
       pickedKernel?.startNs,
       pickedKernel?.rank,

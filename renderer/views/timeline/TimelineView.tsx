@@ -14,6 +14,7 @@ import { useView } from '../../state/view.ts'
 import { Legend } from './Legend.tsx'
 import { toggledStage, useLook, useLookStore } from './look.ts'
 import { measuresOf } from './measure.ts'
+import { meetingOf } from './meeting.ts'
 import { Drawer } from './panel/Drawer.tsx'
 import { PathPanel } from './panel/PathPanel.tsx'
 import { usePanels } from './panel/panels.ts'
@@ -119,6 +120,17 @@ const Timeline = ({ open }: { readonly open: RunInfo }) => {
     pickedKernel === null ? null : { run, rank: pickedKernel.rank, atNs: pickedKernel.startNs },
   )
   const kernel = foundKernel.answer?.data ?? null
+  const met = useAnswer(
+    'collective',
+    span === null || span.collectiveSeq === null
+      ? null
+      : { run, step: span.step, number: span.collectiveSeq },
+  )
+  const isMet = met.answer?.params.number === span?.collectiveSeq && met.answer?.params.step === span?.step
+  const meeting = useMemo(
+    () => (isMet && met.answer !== null ? meetingOf(met.answer.data) : null),
+    [isMet, met.answer],
+  )
   useTimelineInspector(
     run,
     look,
@@ -126,6 +138,7 @@ const Timeline = ({ open }: { readonly open: RunInfo }) => {
     span,
     placed,
     kernel?.startNs === pickedKernel?.startNs ? kernel : null,
+    meeting,
   )
 
   const spanItem = useMemo(
@@ -176,7 +189,8 @@ const Timeline = ({ open }: { readonly open: RunInfo }) => {
     step !== null && stepPart !== null && outOfSight(stepPart, control.range)
       ? { step, part: stepPart }
       : null
-  const error = tiles.error ?? steps.error ?? stages.error ?? found.error ?? foundKernel.error ?? trouble
+  const error =
+    tiles.error ?? steps.error ?? stages.error ?? found.error ?? met.error ?? foundKernel.error ?? trouble
   return (
     <section className="timeline" aria-label="Timeline">
       <Toolbar
@@ -209,6 +223,7 @@ const Timeline = ({ open }: { readonly open: RunInfo }) => {
         stepPart={stepPart}
         path={panel === 'path' && path.answer?.params.step === step ? path.answer.data.path : null}
         span={spanItem}
+        meeting={meeting}
         kernels={kernels}
         pickedKernel={pickedKernel}
         placed={placed}

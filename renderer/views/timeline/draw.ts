@@ -1,6 +1,7 @@
 import { type Ink, inkOf } from '../../drawing/ink.ts'
 import { rankPainter } from '../../drawing/rank-fill.ts'
 import { rankColour, rankInk, rankPattern, type Theme } from '../../theme/colours.ts'
+import { drawFlows } from './draw-flows.ts'
 import { drawMarks, drawOutlines, drawZoomBox } from './draw-marks.ts'
 import { drawPath } from './draw-path.ts'
 import { drawRuler, drawStepTint, drawTickLines } from './draw-ruler.ts'
@@ -42,6 +43,7 @@ export const drawTimeline = (
   ctx.globalCompositeOperation = 'source-over'
   drawLabels(ctx, labels, theme, `11px ${ink.ui}`)
   drawPath(ctx, scene, plot, ink)
+  drawFlows(ctx, scene, plot, ink)
   drawOutlines(ctx, scene, plot, ink)
   ctx.restore()
   ctx.save()

@@ -19,7 +19,7 @@ export interface SpanFact {
   readonly source?: string
 }
 
-const fact = (label: string, value: string, copy: string | number, note?: string): SpanFact => ({
+export const spanFact = (label: string, value: string, copy: string | number, note?: string): SpanFact => ({
   label,
   value,
   copy: String(copy),
@@ -41,52 +41,57 @@ const layerText = (layer: number): string => (layer < 0 ? 'whole step' : String(
 export const itemFacts = (item: HoveredItem, placed?: string): SpanFact[] => [
   ...(item.kernel === undefined || item.count > 1
     ? []
-    : [fact('kernel', shortKernelName(item.kernel), item.kernel)]),
-  fact('stage', item.count > 1 ? `mostly ${item.stage}` : item.stage, item.stage),
-  fact('rank', String(item.rank), item.rank),
-  fact(item.count > 1 ? 'from step' : 'step', String(item.step), item.step),
-  ...(item.count > 1 ? [] : [fact('layer', layerText(item.layer), item.layer)]),
+    : [spanFact('kernel', shortKernelName(item.kernel), item.kernel)]),
+  spanFact('stage', item.count > 1 ? `mostly ${item.stage}` : item.stage, item.stage),
+  spanFact('rank', String(item.rank), item.rank),
+  spanFact(item.count > 1 ? 'from step' : 'step', String(item.step), item.step),
+  ...(item.count > 1 ? [] : [spanFact('layer', layerText(item.layer), item.layer)]),
   ...(item.count > 1
     ? [
-        fact(
+        spanFact(
           'merged',
           `${formatInt(item.count)} ${item.kernel === undefined ? 'spans' : 'kernels'}`,
           item.count,
         ),
       ]
     : []),
-  ...from([placed ?? 'measured'], [fact('start', `${formatInt(item.startNs)}\u2009ns`, item.startNs)]),
+  ...from([placed ?? 'measured'], [spanFact('start', `${formatInt(item.startNs)}\u2009ns`, item.startNs)]),
   ...from(item.sources, [
-    fact('duration', formatNs(item.durNs), item.durNs, `${formatInt(item.durNs)} ns`),
-    ...(item.count > 1 ? [fact('covered', formatNs(item.busyNs), item.busyNs)] : []),
-    ...(item.waitNs > 0 ? [fact('waiting', formatNs(item.waitNs), item.waitNs)] : []),
+    spanFact('duration', formatNs(item.durNs), item.durNs, `${formatInt(item.durNs)} ns`),
+    ...(item.count > 1 ? [spanFact('covered', formatNs(item.busyNs), item.busyNs)] : []),
+    ...(item.waitNs > 0 ? [spanFact('waiting', formatNs(item.waitNs), item.waitNs)] : []),
   ]),
 ]
 
 /** Every number of one recorded kernel; `placed` as for an item. */
 export const kernelFacts = (rank: number, kernel: Kernel, placed?: string): SpanFact[] => {
   const three = (label: string, sizes: readonly number[] | null, note: string): SpanFact[] =>
-    sizes === null ? [] : [fact(label, sizes.join(' × '), sizes.join(', '), note)]
+    sizes === null ? [] : [spanFact(label, sizes.join(' × '), sizes.join(', '), note)]
   return [
-    fact('kernel', shortKernelName(kernel.name), kernel.name),
-    ...(shortKernelName(kernel.name) === kernel.name ? [] : [fact('full name', kernel.name, kernel.name)]),
-    fact('stage', STAGES[kernel.stage] ?? `code ${kernel.stage}`, STAGES[kernel.stage] ?? kernel.stage),
-    fact('rank', String(rank), rank),
-    fact('step', String(kernel.step), kernel.step),
-    fact('layer', layerText(kernel.layer), kernel.layer),
-    ...from([placed ?? 'measured'], [fact('start', `${formatInt(kernel.startNs)}\u2009ns`, kernel.startNs)]),
-    ...from([kernel.provenance], [fact('duration', formatNs(kernel.durNs), kernel.durNs, 'by CUPTI')]),
-    ...(kernel.bytes === null ? [] : [fact('bytes', formatBytes(kernel.bytes), kernel.bytes)]),
+    spanFact('kernel', shortKernelName(kernel.name), kernel.name),
+    ...(shortKernelName(kernel.name) === kernel.name
+      ? []
+      : [spanFact('full name', kernel.name, kernel.name)]),
+    spanFact('stage', STAGES[kernel.stage] ?? `code ${kernel.stage}`, STAGES[kernel.stage] ?? kernel.stage),
+    spanFact('rank', String(rank), rank),
+    spanFact('step', String(kernel.step), kernel.step),
+    spanFact('layer', layerText(kernel.layer), kernel.layer),
+    ...from(
+      [placed ?? 'measured'],
+      [spanFact('start', `${formatInt(kernel.startNs)}\u2009ns`, kernel.startNs)],
+    ),
+    ...from([kernel.provenance], [spanFact('duration', formatNs(kernel.durNs), kernel.durNs, 'by CUPTI')]),
+    ...(kernel.bytes === null ? [] : [spanFact('bytes', formatBytes(kernel.bytes), kernel.bytes)]),
     ...three('grid', kernel.grid, 'blocks'),
     ...three('block', kernel.block, 'threads'),
     ...(kernel.registers === null
       ? []
-      : [fact('registers', String(kernel.registers), kernel.registers, 'a thread')]),
+      : [spanFact('registers', String(kernel.registers), kernel.registers, 'a thread')]),
     ...(kernel.sharedBytes === null
       ? []
-      : [fact('shared memory', formatBytes(kernel.sharedBytes), kernel.sharedBytes, 'a block')]),
-    fact('stream', String(kernel.stream), kernel.stream),
-    ...(kernel.graph ? [fact('graph', 'replayed', 'replayed')] : []),
+      : [spanFact('shared memory', formatBytes(kernel.sharedBytes), kernel.sharedBytes, 'a block')]),
+    spanFact('stream', String(kernel.stream), kernel.stream),
+    ...(kernel.graph ? [spanFact('graph', 'replayed', 'replayed')] : []),
   ]
 }
 
@@ -104,14 +109,14 @@ export const spanFacts = (rank: number, span: Span, placed?: string): SpanFact[]
   const waited = waitOf(span)
   const moving = waited === null ? seconds : waited.transferNs / 1e9
   return [
-    fact('stage', STAGES[span.stage] ?? `code ${span.stage}`, STAGES[span.stage] ?? span.stage),
-    fact('rank', String(rank), rank),
-    fact('step', String(span.step), span.step),
-    fact('layer', layerText(span.layer), span.layer),
-    ...from([placed ?? 'measured'], [fact('start', `${formatInt(span.startNs)}\u2009ns`, span.startNs)]),
+    spanFact('stage', STAGES[span.stage] ?? `code ${span.stage}`, STAGES[span.stage] ?? span.stage),
+    spanFact('rank', String(rank), rank),
+    spanFact('step', String(span.step), span.step),
+    spanFact('layer', layerText(span.layer), span.layer),
+    ...from([placed ?? 'measured'], [spanFact('start', `${formatInt(span.startNs)}\u2009ns`, span.startNs)]),
     ...from([span.provenance], timeFacts(span)),
-    ...(span.bytes === 0 ? [] : [fact('bytes', formatBytes(span.bytes), span.bytes)]),
-    ...(span.flops === 0 ? [] : [fact('operations', formatInt(span.flops), span.flops, 'flop')]),
+    ...(span.bytes === 0 ? [] : [spanFact('bytes', formatBytes(span.bytes), span.bytes)]),
+    ...(span.flops === 0 ? [] : [spanFact('operations', formatInt(span.flops), span.flops, 'flop')]),
     ...from(
       [span.provenance],
       [
@@ -121,24 +126,24 @@ export const spanFacts = (rank: number, span: Span, placed?: string): SpanFact[]
     ),
     ...(span.collectiveSeq === null
       ? []
-      : [fact('collective', `#${span.collectiveSeq}`, span.collectiveSeq)]),
+      : [spanFact('collective', `#${span.collectiveSeq}`, span.collectiveSeq)]),
   ]
 }
 
 const timeFacts = (span: Span): SpanFact[] => {
   const waited = waitOf(span)
-  const duration = fact('duration', formatNs(span.durNs), span.durNs)
+  const duration = spanFact('duration', formatNs(span.durNs), span.durNs)
   if (waited === null) return [duration]
   return [
     duration,
-    fact('waiting', formatNs(waited.waitNs), waited.waitNs),
-    fact('transfer', formatNs(waited.transferNs), waited.transferNs),
+    spanFact('waiting', formatNs(waited.waitNs), waited.waitNs),
+    spanFact('transfer', formatNs(waited.transferNs), waited.transferNs),
   ]
 }
 
 /** Nothing where there was nothing to move or compute. */
 const rateFact = (label: string, value: number, unit: string): SpanFact[] =>
-  value === 0 ? [] : [fact(label, `${formatRate(value)}\u2009${unit}`, value)]
+  value === 0 ? [] : [spanFact(label, `${formatRate(value)}\u2009${unit}`, value)]
 
 /** Totals of an area of `durNs` on so many ranks, by stage; `placed` as for an item. */
 export const areaFacts = (
@@ -153,20 +158,20 @@ export const areaFacts = (
   /** Share of the ranks' time in the area. */
   const ofRanks = (ns: number): string => formatPercent(ns / Math.max(1, durNs * ranks))
   return [
-    ...from([placed ?? 'measured'], [fact('time', formatNs(durNs), durNs)]),
-    fact('ranks', String(ranks), ranks),
+    ...from([placed ?? 'measured'], [spanFact('time', formatNs(durNs), durNs)]),
+    spanFact('ranks', String(ranks), ranks),
     ...from(
       own.flatMap(({ sources }) => sources),
-      [fact('in spans', formatNs(total), total, ofRanks(total))],
+      [spanFact('in spans', formatNs(total), total, ofRanks(total))],
     ),
     ...from(
       rows.filter(({ waitNs }) => waitNs > 0).flatMap(({ sources }) => sources),
-      waiting > 0 ? [fact('waiting', formatNs(waiting), waiting, ofRanks(waiting))] : [],
+      waiting > 0 ? [spanFact('waiting', formatNs(waiting), waiting, ofRanks(waiting))] : [],
     ),
     ...rows.flatMap(({ key, sumNs, waitNs, count, sources }) =>
       from(sources, [
-        fact(String(key), formatNs(sumNs), sumNs, `in ${formatInt(count)}`),
-        ...(waitNs > 0 ? [fact('of it waiting', formatNs(waitNs), waitNs)] : []),
+        spanFact(String(key), formatNs(sumNs), sumNs, `in ${formatInt(count)}`),
+        ...(waitNs > 0 ? [spanFact('of it waiting', formatNs(waitNs), waitNs)] : []),
       ]),
     ),
   ]

@@ -16,6 +16,8 @@ export interface Look {
   /** When the last zoom was, ms: zooms that follow each other closely are undone together. */
   readonly zoomedAtMs: number
   readonly dimmed: ReadonlySet<Stage>
+  /** Whether lines lead from the last rank of a collective to those that waited for it. */
+  readonly flows: boolean
   readonly area: Area | null
   /** The kernel that was picked last. */
   readonly kernel: HoveredItem | null
@@ -31,6 +33,7 @@ export const FIRST_LOOK: Look = {
   past: [],
   zoomedAtMs: Number.NEGATIVE_INFINITY,
   dimmed: new Set(),
+  flows: true,
   area: null,
   kernel: null,
   marks: [],

@@ -1,5 +1,6 @@
 import type { StoreResult } from '../../../app/protocol/store.ts'
 import type { Stage } from '../../../app/trace/stages.ts'
+import type { Flow } from './flows.ts'
 import type { Lanes } from './lanes.ts'
 import type { TimeRange } from './range.ts'
 import type { TilePiece } from './tiles.ts'
@@ -8,6 +9,13 @@ export type StepColumns = StoreResult<'steps'>
 
 /** The critical path of a step. */
 export type PathColumns = StoreResult<'stepPath'>['path']
+
+/** A collective with the entries of all ranks. */
+export interface Meeting {
+  readonly lastRank: number
+  readonly lastEnterNs: number
+  readonly entries: readonly { readonly rank: number; readonly enterNs: number; readonly endNs: number }[]
+}
 
 /** A part of time on some ranks that a person marked. */
 export interface Area {
@@ -45,6 +53,10 @@ export interface Scene {
   readonly selected: HoveredItem | null
   readonly hovered: HoveredItem | null
   readonly pickedKernel: HoveredItem | null
+  /** Collectives of which single spans are loaded; none where a person does not want them. */
+  readonly flows: readonly Flow[]
+  /** The selected collective. */
+  readonly meeting: Meeting | null
   /** Of the selected step, where it is asked for. */
   readonly path: PathColumns | null
   readonly area: Area | null

@@ -1,8 +1,11 @@
 import { formatNs } from '../../drawing/format.ts'
+import { sourceNote } from '../../drawing/provenance.ts'
 import { type InspectorRow, useInspector } from '../../shell/Inspector.tsx'
 import { useAnswer } from '../../state/use-answer.ts'
 import { areaFacts, type Kernel, kernelFacts, type Span, spanFacts } from './facts.ts'
 import type { Look } from './look.ts'
+import { meetingFacts } from './meeting.ts'
+import type { Meeting } from './scene.ts'
 
 const markRows = (marks: readonly number[], source: string | undefined): InspectorRow[] =>
   marks.map((ns, i) => {
@@ -22,6 +25,7 @@ export const useTimelineInspector = (
   span: Span | null,
   placed: string | undefined,
   kernel: Kernel | null,
+  meeting: Meeting | null,
 ): void => {
   const totals = useAnswer(
     'spanStats',
@@ -43,13 +47,15 @@ export const useTimelineInspector = (
       return [...areaFacts(rows, durNs, area.ranks.length, placed), ...trouble]
     }
     if (kernel !== null && rank !== null) return kernelFacts(rank, kernel, placed)
-    return span === null || rank === null ? [] : spanFacts(rank, span, placed)
+    if (span === null || rank === null) return []
+    const met = meeting === null ? [] : meetingFacts(meeting, sourceNote([span.provenance]))
+    return [...spanFacts(rank, span, placed), ...met]
   }
   const rows = [...about(), ...markRows(marks, placed)]
   const title =
     area !== null ? `Area, ${formatNs(durNs)}` : kernel !== null ? 'Kernel' : span !== null ? 'Span' : 'Marks'
   useInspector(
     { view: 'timeline', title, rows: rows.length === 0 ? null : rows, about: ['rank', 'timeNs'] },
-    [area, totals.answer, totals.error, rank, span, marks, placed, kernel],
+    [area, totals.answer, totals.error, rank, span, marks, placed, kernel, meeting],
   )
 }

@@ -91,6 +91,8 @@ export const useTimelineKeys = (ground: Ground): void => {
         return mark(event.shiftKey)
       case 'KeyC':
         return copyMeasure()
+      case 'KeyL':
+        return done(() => change((l) => ({ flows: !l.flows })))
       case 'KeyK':
         return done(() => usePanels.getState().toggle('path'))
       case 'KeyT':

@@ -66,6 +66,8 @@ describe('no label of an axis is cut at the right edge', () => {
             selected: null,
             hovered: null,
             pickedKernel: null,
+            flows: [],
+            meeting: null,
             path: null,
             area: null,
             zoomBox: null,
