@@ -13,6 +13,9 @@ interface Calculator {
   readonly followRun: boolean
   /** Fields that a person changed; the rest follows the run form. */
   readonly edits: Partial<CalculatorFields>
+  /** The rule that is shown beside the other; null for none. */
+  readonly beside: { readonly dcp: number; readonly interleave: number } | null
+  readonly setBeside: (beside: Calculator['beside']) => void
   readonly setFollowRun: (followRun: boolean) => void
   readonly edit: (edits: Partial<CalculatorFields>) => void
   readonly reset: () => void
@@ -22,6 +25,8 @@ interface Calculator {
 export const useCalculator = create<Calculator>((set) => ({
   followRun: true,
   edits: {},
+  beside: null,
+  setBeside: (beside) => set({ beside }),
   setFollowRun: (followRun) => set({ followRun }),
   edit: (edits) => set((state) => ({ edits: { ...state.edits, ...edits } })),
   reset: () => set({ edits: {} }),

@@ -1,8 +1,30 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { Locator } from 'playwright'
 import { localLengths, owner } from '../../app/dcp/ownership.ts'
 import { formatInt } from '../../renderer/drawing/format.ts'
-import { manifestOf, numbers, onlyBundle, query, runDefault, showView } from './desk.ts'
+import {
+  chooseTheme,
+  manifestOf,
+  numbers,
+  onlyBundle,
+  query,
+  resize,
+  runDefault,
+  SIZES,
+  settled,
+  showView,
+} from './desk.ts'
+import { dropOn } from './dump.ts'
 import { expect, test } from './fixture.ts'
+
+const ROOT = join(__dirname, '..', '..')
+const CLI = join(ROOT, 'dist', 'cli.js')
+const SCREENS = join(ROOT, 'test-results', 'screens')
+const run = promisify(execFile)
 
 /** Rows of the hover card by their label. */
 const cardOf = async (card: Locator): Promise<Record<string, string>> => {
@@ -73,6 +95,102 @@ test('local lengths add up to the length and are those that the engine recorded'
   await expect(page.getByTestId('ownership-newest')).toContainText(
     `rank ${owner(len - 1, { dcp: parallel.dcpSize, interleave: parallel.interleave })}`,
   )
+})
+
+test('find the token that two ranks own', async ({ desk: { page } }) => {
+  const folder = mkdtempSync(join(tmpdir(), 'dcpscope-overlap-'))
+  try {
+    await run(process.execPath, [CLI, 'run', '--scenario', 'coverage-overlap', '--out', folder]).catch(
+      // The broken run fails its check, which is what it is for.
+      ({ code }: { code: number }) => expect(code).toBe(1),
+    )
+    const bundle = join(folder, 'broken.dcp')
+    await dropOn(page, [bundle])
+    await showView(page, 'ownership')
+    const { step = 0, len = 0 } = await numbers(
+      bundle,
+      'SELECT max(step) AS step, max(global_len) AS len FROM rows WHERE request = 0',
+    )
+    await expect(page.getByTestId('ownership-step')).toHaveValue(String(step))
+    const light = page.getByTestId('ownership-light-overlap')
+    await expect(light).toHaveAttribute('data-state', 'broken')
+    await expect(light).toHaveAttribute(
+      'title',
+      `token ${len - 1} is stored on ranks 0, 1, 2, 3; its owner is rank ${(len - 1) % 4}; click to see it`,
+    )
+    await expect(page.getByTestId('ownership-light-sum')).toHaveAttribute('data-state', 'broken')
+    await expect(page.getByTestId('ownership-light-gap')).toHaveAttribute('data-state', 'holds')
+    await light.click()
+    await expect(page.getByTestId('crumb-token')).toHaveText(`token ${formatInt(len - 1)}`)
+    await expect(page.getByTestId('crumb-rank')).toBeVisible()
+
+    // The right run, beside it, breaks nothing.
+    await dropOn(page, [join(folder, 'fixed.dcp')])
+    for (const name of ['sum', 'grows', 'overlap', 'gap'])
+      await expect(page.getByTestId(`ownership-light-${name}`)).toHaveAttribute('data-state', 'holds')
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+test('tokens arrive step by step, each on the rank whose turn it is, and the batch says who has how many', async ({
+  desk: { page, dataDir },
+}) => {
+  await runDefault(page)
+  await showView(page, 'ownership')
+  const bundle = onlyBundle(dataDir)
+  for (const step of [4, 5, 6]) {
+    await page.getByTestId('ownership-step').fill(String(step))
+    const { len = 0 } = await numbers(
+      bundle,
+      `SELECT max(global_len) AS len FROM rows WHERE request = 0 AND step = ${step}`,
+    )
+    await expect(page.getByTestId(`ownership-grown-${(len - 1) % 4}`)).toHaveText('+1 ')
+    await expect(page.locator('.ownership-grown')).toHaveCount(1)
+  }
+  const loads = await query(
+    bundle,
+    `SELECT rank, sum(local_len) AS keys, count_if(local_len = 0) AS empty FROM rows WHERE step = 6 AND layer = 0 GROUP BY rank ORDER BY rank`,
+  )
+  for (const load of loads) {
+    const cells = page.getByTestId(`ownership-batch-${load.rank}`).locator('td.num')
+    await expect(cells).toHaveText([formatInt(Number(load.keys)), /./, String(load.empty)])
+  }
+})
+
+test('another interleave lies beside the first, with the same token and how many tokens change their rank', async ({
+  desk: { app, page },
+}) => {
+  await showView(page, 'ownership')
+  await page.getByTestId('ownership-calculator').click()
+  for (const [field, value] of [
+    ['len', 512],
+    ['dcp', 4],
+    ['page', 64],
+    ['interleave', 1],
+  ] as const)
+    await page.getByTestId(`ownership-${field}`).fill(String(value))
+  await page.getByTestId('ownership-beside').click()
+  await expect(page.getByTestId('ownership-beside-interleave')).toHaveValue('64')
+  await expect(page.getByTestId('ownership-beside-note')).toContainText('384 of 512 tokens')
+  await page.getByTestId('ownership-canvas').click({ position: { x: 300, y: 50 } })
+  const token = await page.getByTestId('crumb-token').textContent()
+  await page.keyboard.press('ArrowRight')
+  await expect(page.getByTestId('crumb-token')).toHaveText(
+    `token ${Number(/[0-9]+/.exec(token ?? '')?.[0]) + 1}`,
+  )
+  mkdirSync(SCREENS, { recursive: true })
+  for (const [width, height] of SIZES)
+    for (const theme of ['dark', 'light']) {
+      await resize(app, page, width, height)
+      await chooseTheme(page, theme)
+      await settled(page, async () => (await page.screenshot()).toString('base64'))
+      await page.screenshot({ path: join(SCREENS, `ownership-beside-${theme}-${width}.png`) })
+    }
+  await page.getByTestId('ownership-beside-dcp').fill('0')
+  await expect(page.getByTestId('ownership-beside-note')).toContainText('dcp')
+  await page.getByRole('button', { name: 'Show one rule only' }).click()
+  await expect(page.getByTestId('ownership-beside-canvas')).toHaveCount(0)
 })
 
 test('the calculator shows the worked example and marks a wrong field', async ({ desk: { page } }) => {

@@ -249,7 +249,7 @@ test('the table of a run that goes on grows with it, and is right all the while'
     .poll(
       async () => {
         seen.add((await from.textContent()) ?? '')
-        expect(await page.locator('.pages-light-broken').count()).toBe(0)
+        expect(await page.locator('.light-broken').count()).toBe(0)
         return seen.size
       },
       { timeout: 60_000 },

@@ -1,25 +1,31 @@
+import type { Balance } from '../../../app/dcp/balance.ts'
 import { type LayoutRequest, layoutOf } from '../../../app/dcp/layout.ts'
 import { RankChip } from '../../controls/RankChip.tsx'
 import { formatInt } from '../../drawing/format.ts'
 import { useSelection } from '../../state/selection.ts'
 import { rankColour } from '../../theme/colours.ts'
 import { useTheme } from '../../theme/use-theme.ts'
+import { Batch } from './Batch.tsx'
 import { type EngineLengths, lengthsAgree } from './engine-lengths.ts'
 
 interface Props {
   readonly layout: LayoutRequest
   readonly recorded: EngineLengths | null
+  /** Lengths at the step before. */
+  readonly before: EngineLengths | null
+  readonly balance: Balance | null
   /** Keys that a query token attends to at most; null when it attends to all. */
   readonly topk: number | null
 }
 
-/** Local length of each rank, and that together they are the length. */
-export const Lengths = ({ layout, recorded, topk }: Props) => {
+/** Local length of each rank, as the engine counted it where it is known, and whether together they are the length. */
+export const Lengths = ({ layout, recorded, before, balance, topk }: Props) => {
   const theme = useTheme()
   const { rank: selected, select } = useSelection()
   const { ranks, newestOwner, len } = layoutOf(layout)
-  const longest = Math.max(1, ...ranks.map((r) => r.localLen))
-  const sum = ranks.reduce((total, r) => total + r.localLen, 0)
+  const counted = ranks.map(({ rank, localLen }) => recorded?.localLens[rank] ?? localLen)
+  const longest = Math.max(1, ...counted)
+  const sum = counted.reduce((total, held) => total + held, 0)
   return (
     <aside className="ownership-lengths" aria-label="Local lengths">
       <header className="ownership-lengths-head">
@@ -28,7 +34,7 @@ export const Lengths = ({ layout, recorded, topk }: Props) => {
         <span className="num">pages</span>
       </header>
       <ul>
-        {ranks.map(({ rank, localLen, localPages }) => (
+        {ranks.map(({ rank, localPages }) => (
           <li key={rank}>
             <button
               type="button"
@@ -43,10 +49,16 @@ export const Lengths = ({ layout, recorded, topk }: Props) => {
               <RankChip rank={rank} />
               <span className="ownership-length-bar">
                 <span
-                  style={{ width: `${(localLen / longest) * 100}%`, background: rankColour(rank, theme) }}
+                  style={{
+                    width: `${((counted[rank] ?? 0) / longest) * 100}%`,
+                    background: rankColour(rank, theme),
+                  }}
                 />
               </span>
-              <span className="num">{formatInt(localLen)}</span>
+              <span className="num">
+                {grownText(recorded, before, rank)}
+                {formatInt(counted[rank] ?? 0)}
+              </span>
               <span className="num ownership-length-pages">{formatInt(localPages)}</span>
             </button>
           </li>
@@ -77,12 +89,24 @@ export const Lengths = ({ layout, recorded, topk }: Props) => {
               ranks.map((r) => r.localLen),
             )}
             yes="the engine recorded the same lengths"
-            no={`the engine recorded ${recorded.localLens.map(formatInt).join(', ')}`}
+            no={`the rule gives ${ranks.map((r) => formatInt(r.localLen)).join(', ')}`}
           />
         )}
         {topk === null ? null : <Sparse topk={topk} recorded={recorded} />}
       </footer>
+      {balance === null ? null : <Batch balance={balance} />}
     </aside>
+  )
+}
+
+/** `+1 ` where a rank grew since the step before. */
+const grownText = (recorded: EngineLengths | null, before: EngineLengths | null, rank: number) => {
+  const grown = (recorded?.localLens[rank] ?? 0) - (before?.localLens[rank] ?? 0)
+  return recorded === null || before === null || grown === 0 ? null : (
+    <span className="ownership-grown" title="since the step before" data-testid={`ownership-grown-${rank}`}>
+      {grown > 0 ? '+' : '−'}
+      {formatInt(Math.abs(grown))}{' '}
+    </span>
   )
 }
 

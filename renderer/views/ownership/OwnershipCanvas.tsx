@@ -18,6 +18,7 @@ interface Props {
   readonly pages: Int32Array | null
   readonly hasRun: boolean
   readonly viewport: ViewportControl
+  readonly testId?: string
 }
 
 interface Pointer {
@@ -41,7 +42,7 @@ const pointOf = (event: { clientX: number; clientY: number }, element: Element):
   return { x: event.clientX - box.left, y: event.clientY - box.top }
 }
 
-export const OwnershipCanvas = ({ layout, pages, hasRun, viewport }: Props) => {
+export const OwnershipCanvas = ({ layout, pages, hasRun, viewport, testId = 'ownership-canvas' }: Props) => {
   const theme = useTheme()
   const { token, rank, select } = useSelection()
   const [pointer, setPointer] = useState<Pointer | null>(null)
@@ -125,7 +126,7 @@ export const OwnershipCanvas = ({ layout, pages, hasRun, viewport }: Props) => {
       <canvas
         ref={canvas}
         className="ownership-canvas"
-        data-testid="ownership-canvas"
+        data-testid={testId}
         role="img"
         tabIndex={0}
         aria-label={`${len} tokens on ${dcp} ranks, ${detailText(stripOf(viewport.view, viewport.width, len, layout), layout)}; arrows move the selected token, W and S zoom, A and D pan`}

@@ -1,9 +1,12 @@
 import '../../controls/controls.css'
 import './ownership.css'
+import { Lights } from '../../controls/Lights.tsx'
 import { NothingOfSweep } from '../../controls/NothingOfSweep.tsx'
 import { useCalculator } from '../../state/calculator.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useSession } from '../../state/session.ts'
+import { Beside, besideSource } from './Beside.tsx'
+import { checksOf, firstBeside } from './coverage.ts'
 import { extentOf } from './geometry.ts'
 import { Lengths } from './Lengths.tsx'
 import { OwnershipCanvas } from './OwnershipCanvas.tsx'
@@ -21,9 +24,17 @@ export const OwnershipView = () => {
   const shown = useShown()
   const layout = shown.source.ok ? shown.source.layout : null
   const token = useSelection((s) => s.token)
-  const viewport = useViewport(layout === null ? 0 : extentOf(layout.len, layout))
+  const { followRun, setFollowRun, beside, setBeside } = useCalculator()
+  const other = layout === null || beside === null ? null : besideSource(layout, beside)
+  const viewport = useViewport(
+    layout === null
+      ? 0
+      : Math.max(
+          extentOf(layout.len, layout),
+          other?.ok === true ? extentOf(other.layout.len, other.layout) : 0,
+        ),
+  )
   const isSweep = useSession((s) => s.openRun?.manifest.sweep !== undefined)
-  const { followRun, setFollowRun } = useCalculator()
   const nothing = isSweep && followRun
   useOwnershipInspector(nothing ? null : layout, shown, token)
   if (nothing)
@@ -53,15 +64,47 @@ export const OwnershipView = () => {
           <p>Correct the marked field to see the layout.</p>
         </div>
       ) : (
-        <div className="ownership-body">
-          <OwnershipCanvas
-            layout={layout}
-            pages={shown.pages}
-            hasRun={shown.run !== null}
-            viewport={viewport}
-          />
-          <Lengths layout={layout} recorded={shown.recorded} topk={shown.run?.topk ?? null} />
-        </div>
+        <>
+          <Lights
+            checks={checksOf(layout, shown)}
+            label="What must hold of this request"
+            testId="ownership-light"
+            leads={({ token: at }) => at !== null}
+            onShow={({ token: at, rank }) => {
+              useSelection.getState().select({ token: at, rank })
+              if (at !== null) viewport.reveal(at, true)
+            }}
+          >
+            <button
+              type="button"
+              className="button"
+              aria-pressed={beside !== null}
+              title="Deal the same tokens out by another interleave or dcp size, below"
+              data-testid="ownership-beside"
+              onClick={() => setBeside(beside === null ? firstBeside(layout) : null)}
+            >
+              Another rule beside it
+            </button>
+          </Lights>
+          <div className="ownership-body">
+            <div className="ownership-pictures">
+              <OwnershipCanvas
+                layout={layout}
+                pages={shown.pages}
+                hasRun={shown.run !== null}
+                viewport={viewport}
+              />
+              {beside === null ? null : <Beside layout={layout} beside={beside} viewport={viewport} />}
+            </div>
+            <Lengths
+              layout={layout}
+              recorded={shown.recorded}
+              before={shown.before}
+              topk={shown.run?.topk ?? null}
+              balance={shown.balance}
+            />
+          </div>
+        </>
       )}
     </section>
   )

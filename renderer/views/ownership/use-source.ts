@@ -1,4 +1,8 @@
-import { contextLens } from '../../../app/run/engine-config.ts'
+import { useMemo } from 'react'
+import { type Balance, balanceOf } from '../../../app/dcp/balance.ts'
+import type { Written } from '../../../app/dcp/coverage.ts'
+import type { RunConfig } from '../../../app/run/config.ts'
+import { contextLens, lengthAtStep, restarts } from '../../../app/run/engine-config.ts'
 import { type CalculatorFields, useCalculator } from '../../state/calculator.ts'
 import { useRunForm } from '../../state/form.ts'
 import { useSelection } from '../../state/selection.ts'
@@ -6,6 +10,7 @@ import { useSession } from '../../state/session.ts'
 import { useAnswer } from '../../state/use-answer.ts'
 import { type EngineLengths, engineLengths } from './engine-lengths.ts'
 import { fieldsOfDraft, type Source, sourceOfFields, sourceOfRun } from './source.ts'
+import { useWritten } from './use-written.ts'
 
 /** The request of the open run that is shown. */
 export interface RunPart {
@@ -26,8 +31,12 @@ export interface Shown {
   readonly fields: CalculatorFields
   /** Physical page of each block-table column; null while unknown. */
   readonly pages: Int32Array | null
-  /** Lengths that the engine itself recorded for this request and step; null while unknown. */
+  /** Lengths that the engine itself recorded for this request and step, and for the step before; null while unknown. */
   readonly recorded: EngineLengths | null
+  readonly before: EngineLengths | null
+  /** Ranks that stored the newest token, where that was captured. */
+  readonly written: Written | null
+  readonly balance: Balance | null
   readonly error: string | null
 }
 
@@ -59,6 +68,15 @@ const useRunPart = () => {
   return { config, part, ranks, rows, status: open.manifest.status }
 }
 
+/** How all requests of a run lie on its ranks at a step. */
+const batchOf = (config: RunConfig, step: number): Balance => {
+  const prompts = contextLens(config)
+  const lens = prompts.map((_, request) => lengthAtStep(config, request, step))
+  return balanceOf(lens, shardingOf(config), restarts(config) ? prompts : null)
+}
+
+const shardingOf = ({ parallel }: RunConfig) => ({ dcp: parallel.dcpSize, interleave: parallel.interleave })
+
 interface StepOfRun {
   readonly run: string
   readonly step: number
@@ -74,6 +92,7 @@ export const useShown = (): Shown => {
   const run = useRunPart()
   const fields = { ...fieldsOfDraft(draft), ...edits }
   const part = run?.part ?? null
+  const config = run?.config ?? null
   const at = part === null || part.steps === 0 ? null : { run: part.id, step: part.step }
   const again = run?.status ?? ''
   const table = useAnswer(
@@ -86,16 +105,34 @@ export const useShown = (): Shown => {
     at === null || (run?.rows ?? 0) > MAX_ROWS ? null : { ...at, layer: 0 },
     again,
   )
+  const earlier = useAnswer(
+    'rows',
+    at === null || at.step === 0 || (run?.rows ?? 0) > MAX_ROWS
+      ? null
+      : { run: at.run, step: at.step - 1, layer: 0 },
+    again,
+  )
+  const open = useSession((s) => s.openRun)
+  const written = useWritten(at === null ? null : open, part?.step ?? 0, part?.request ?? 0)
+  const stepShown = part?.step ?? null
+  const balance = useMemo(
+    () => (config === null || stepShown === null ? null : batchOf(config, stepShown)),
+    [config, stepShown],
+  )
+  const lengths = (answer: typeof rows.answer, step: StepOfRun | null): EngineLengths | null =>
+    run === null || answer === null || !isOf(answer.params, step)
+      ? null
+      : engineLengths(answer.data, run.part.request, run.ranks)
   const tableFits = isOf(table.answer?.params, at) && table.answer?.params.request === part?.request
   return {
     source: run === null ? sourceOfFields(fields) : sourceOfRun(run.config, run.part.request, run.part.step),
     run: part,
     fields,
     pages: tableFits ? (table.answer?.data.pages ?? null) : null,
-    recorded:
-      run === null || rows.answer === null || !isOf(rows.answer.params, at)
-        ? null
-        : engineLengths(rows.answer.data, run.part.request, run.ranks),
+    recorded: lengths(rows.answer, at),
+    before: lengths(earlier.answer, at === null ? null : { ...at, step: at.step - 1 }),
+    written,
+    balance,
     error: table.error ?? rows.error,
   }
 }

@@ -1,11 +1,11 @@
 import '../../controls/controls.css'
 import './pages.css'
 import { useRef } from 'react'
+import { Lights } from '../../controls/Lights.tsx'
 import { NothingOfSweep } from '../../controls/NothingOfSweep.tsx'
 import { useSession } from '../../state/session.ts'
 import { useView } from '../../state/view.ts'
 import { Legend } from './Legend.tsx'
-import { Lights } from './Lights.tsx'
 import { useLook } from './look.ts'
 import { PagesCanvas } from './PagesCanvas.tsx'
 import { PageTables } from './PageTables.tsx'
@@ -41,7 +41,13 @@ const Shown = ({ pages }: { readonly pages: Pages }) => {
   return (
     <section className="pages" aria-label="Pages">
       <Toolbar shown={shown} pages={pages} request={selected.request} goTo={goTo} />
-      <Lights checks={summary.checks} onShow={(check) => showCheck(shown.rank, check)} />
+      <Lights
+        checks={summary.checks}
+        label="What must hold of this block table"
+        testId="pages-light"
+        leads={({ first }) => first !== null}
+        onShow={(check) => showCheck(shown.rank, check)}
+      />
       {asTable ? (
         <PageTables pages={pages} selected={selected} />
       ) : (

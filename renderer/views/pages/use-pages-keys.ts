@@ -1,12 +1,14 @@
 import { useRef } from 'react'
 import { columnOf } from '../../../app/dcp/pages.ts'
+import type { StoreResult } from '../../../app/protocol/store.ts'
 import { useViewKeys } from '../../controls/use-view-keys.ts'
 import { useSelection } from '../../state/selection.ts'
-import type { Check } from './Lights.tsx'
 import { COLOUR_MODES, useLook } from './look.ts'
 import { moved } from './moves.ts'
 import { pick, type SelectedCell } from './use-cell.ts'
 import { type Pages, pagingFor } from './use-pages.ts'
+
+type Check = StoreResult<'pageSummary'>['checks'][number]
 
 /** Shows the first cell that breaks an invariant. */
 export const showCheck = (rank: number, { first }: Check): void => {
