@@ -28,8 +28,10 @@ struct Deal {
 
   /** Tokens below `length` that a rank holds; they never increase with the rank. */
   DCPSCOPE_HD constexpr int64_t localLength(int64_t length, int64_t rank) const {
-    return layout::localLength(std::min(length, prompt), rank, ranks, interleave) +
-           layout::localLength(length - prompt, rank, ranks, interleave);
+    const int64_t ofPrompt = layout::localLength(std::min(length, prompt), rank, ranks, interleave);
+    // Rows that pad a batch see negative lengths, from which kGoesOn cannot be taken.
+    return length <= prompt ? ofPrompt
+                            : ofPrompt + layout::localLength(length - prompt, rank, ranks, interleave);
   }
 
   DCPSCOPE_HD constexpr int64_t localIndex(int64_t token) const {
@@ -59,5 +61,7 @@ inline Deal dealOf(const Config& c, int request, int64_t interleave) {
   return {c.ranks, interleave, c.restarts ? c.contextLens[static_cast<size_t>(request)] : Deal::kGoesOn};
 }
 inline Deal dealOf(const Config& c, int request) { return dealOf(c, request, c.interleave); }
+
+static_assert(Deal{4, 1}.localLength(-7, 0) == 0);
 
 }  // namespace dcpscope

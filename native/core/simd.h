@@ -122,7 +122,13 @@ inline auto largest(V value) {
   return most;
 }
 
-/** 2^x for x <= 0, relative error below 2e-7; exactly 0 from -125 down, so also for -inf. */
+/** `value`, but 0 from `low` down and NaN where x is. */
+template <class V>
+inline V keepLimits(V x, V low, V value) {
+  return x > low ? value : x == x ? V{} : x;
+}
+
+/** 2^x for x <= 0, relative error below 2e-7; exactly 0 from -125 down, so also for -inf; NaN for NaN. */
 inline vf exp2Negative(vf x) {
   const vf low = splat<vf>(-125.0F);
   const vf clamped = maximum(x, low);
@@ -139,10 +145,10 @@ inline vf exp2Negative(vf x) {
   p = p * f + 6.93147181e-1F;
   p = p * f + 1.0F;
   const vf value = bits<vf>(bits<vi>(p) + (whole << 23));
-  return x > low ? value : vf{};
+  return keepLimits(x, low, value);
 }
 
-/** 2^x for x <= 0 in double, relative error below 1e-15; exactly 0 from -1000 down. */
+/** 2^x for x <= 0 in double, relative error below 1e-15; exactly 0 from -1000 down; NaN for NaN. */
 inline vd exp2Negative(vd x) {
   const vd low = splat<vd>(-1000.0);
   const vd clamped = maximum(x, low);
@@ -165,7 +171,7 @@ inline vd exp2Negative(vd x) {
   p = p * f + 1.0;
   p = p * f + 1.0;
   const vd value = bits<vd>(bits<vl>(p) + (whole << 52));
-  return x > low ? value : vd{};
+  return keepLimits(x, low, value);
 }
 
 }  // namespace

@@ -148,25 +148,40 @@ Queries queriesOf(const Source& source, KvType type, int rows) {
   return q;
 }
 
-/** Runs `task` over keys that each row sees, and compares with doubles. */
-void compare(AttentionTask task, const Queries& q,
-             const std::vector<std::vector<std::vector<double>>>& seen) {
-  const int rows = task.rows;
-  // fp8 codes are used as they are: truth and kernel share the scale.
-  const double scale = kScale * (task.kvType == KvType::fp8 ? static_cast<double>(fp8Scale(false)) : 1.0);
+/** What the kernel leaves of each row. */
+struct Attended {
+  std::vector<float> acc;
+  std::vector<float> top;
+  std::vector<float> total;
+};
+
+/** fp8 codes are used as they are: truth and kernel share the scale. */
+double scaleOf(KvType type) {
+  return kScale * (type == KvType::fp8 ? static_cast<double>(fp8Scale(false)) : 1.0);
+}
+
+Attended attend(AttentionTask task, const Queries& q) {
   const int cancel = 0;
   task.q = q.bytes.data();
   task.keyDim = kKeyDim;
   task.valueDim = kValueDim;
-  task.scale2 = static_cast<float>(scale * kLog2E);
+  task.scale2 = static_cast<float>(scaleOf(task.kvType) * kLog2E);
   task.cancel = &cancel;
   constexpr float poison = std::numeric_limits<float>::quiet_NaN();
+  const auto rows = static_cast<size_t>(task.rows);
   std::vector<float> scratch(static_cast<size_t>(attentionScratch(kKeyDim, kUnitRows, kTileKeys)), poison);
-  std::vector<float> acc(static_cast<size_t>(rows) * kValueDim, poison);
-  std::vector<float> top(static_cast<size_t>(rows), poison);
-  std::vector<float> total(static_cast<size_t>(rows), poison);
-  kernels().attention.attend(task, scratch.data(), {acc.data(), top.data(), total.data()});
-  for (int r = 0; r < rows; ++r) {
+  Attended left{std::vector<float>(rows * kValueDim, poison), std::vector<float>(rows, poison),
+                std::vector<float>(rows, poison)};
+  kernels().attention.attend(task, scratch.data(), {left.acc.data(), left.top.data(), left.total.data()});
+  return left;
+}
+
+/** Runs `task` over keys that each row sees, and compares with doubles. */
+void compare(const AttentionTask& task, const Queries& q,
+             const std::vector<std::vector<std::vector<double>>>& seen) {
+  const double scale = scaleOf(task.kvType);
+  const auto [acc, top, total] = attend(task, q);
+  for (int r = 0; r < task.rows; ++r) {
     const auto row = static_cast<size_t>(r);
     const Truth truth = softmax(q.rows[row], seen[row], scale);
     if (seen[row].empty()) {
@@ -262,11 +277,37 @@ void sparseReadsItsSlotsAlone() {
   }
 }
 
+/** A key of NaN makes NaN of the rows that see it, with their lse, wherever in the row it stands. */
+void keysOfNanShow() {
+  constexpr int kPage = 16;
+  constexpr int kKeys = 150;
+  for (const KvType type : kTypes)
+    for (const int32_t bad : {0, 70, kKeys - 1}) {
+      Pool pool(type, kPage, 20, 5);
+      std::vector<int32_t> slots;
+      for (int32_t key = 0; key < kKeys; ++key) {
+        slots.push_back(key);
+        if (key != bad) pool.put(key, key);
+      }
+      AttentionTask task{};
+      task.rows = 2;
+      task.pool = pool.data();
+      task.rowBytes = pool.rowBytes();
+      task.pageSize = kPage;
+      task.slots = slots.data();
+      task.kvType = type;
+      task.keyEnd = kKeys;
+      for (const float total : attend(task, queriesOf(pool.source(), type, 2)).total)
+        EXPECT(std::isnan(total));
+    }
+}
+
 }  // namespace
 
 void attention() {
   denseReadsItsKeysAlone();
   sparseReadsItsSlotsAlone();
+  keysOfNanShow();
 }
 
 }  // namespace dcpscope::tests

@@ -107,6 +107,8 @@ void exponentialIsExact() {
   EXPECT(vec::exp2Negative(vec::splat<vec::vf>(-INFINITY))[0] == 0);
   EXPECT(vec::exp2Negative(vec::splat<vec::vd>(-INFINITY))[0] == 0);
   EXPECT(vec::exp2Negative(vec::vf{})[0] == 1);
+  EXPECT(std::isnan(vec::exp2Negative(vec::splat<vec::vf>(NAN))[0]));
+  EXPECT(std::isnan(vec::exp2Negative(vec::splat<vec::vd>(static_cast<double>(NAN)))[0]));
 }
 
 void vectorSumsAreInOrder() {

@@ -34,10 +34,19 @@ const lsesAgree = (a: Float64Array, b: Float64Array, rounds: boolean): boolean =
 
 const sameValue = (a: number, b: number): boolean => Object.is(a, b) || a === b
 
-/** Rows of [T, H] from here on hold the first split of their keys alone, which devices cut elsewhere. */
+/** Row of [T, H] from which on rows hold the first split of their keys alone, which devices cut elsewhere. */
 export const countedRows = (config: EngineConfig): number => {
-  const rows = config.contextLens.length * config.qLen * config.heads
+  const rows = rowsOf(config)
   return config.faults.some((one) => one.fault === 'split-counter-undersized') ? rows / config.ranks : rows
+}
+
+const rowsOf = ({ contextLens, qLen, heads }: EngineConfig): number => contextLens.length * qLen * heads
+
+/** Rows of `merged` that a rank has of the first `rows` of [T, H]. */
+const mergedRows = ({ heads, ranks }: EngineConfig, rank: number, rows: number): number => {
+  const own = heads / ranks
+  const token = Math.floor(rows / heads)
+  return token * own + Math.max(0, Math.min(own, rows - token * heads - rank * own))
 }
 
 /** Whether two rows agree: NaN and infinities at the same places, the others within a relative error. */
@@ -67,7 +76,7 @@ export const differences = (
   cuda: Finished,
   cpu: Finished,
   config: EngineConfig,
-  { rows = Number.POSITIVE_INFINITY, layer }: Compared = {},
+  { rows = rowsOf(config), layer }: Compared = {},
 ): string[] => {
   const differing: string[] = []
   const width = valueWidth(config)
@@ -83,7 +92,7 @@ export const differences = (
       note(name, shapesAgree(name) && bytesOf(own, name).equals(bytesOf(other, name)))
     const rounds = roundsLse(config)
     const firstOf = (capture: NativeCapture, name: string, width: number): Float64Array =>
-      valuesOf(capture, name).subarray(0, rows * width)
+      valuesOf(capture, name).subarray(0, (name === 'merged' ? mergedRows(config, rank, rows) : rows) * width)
     for (const name of ['lse_kernel', 'lse'])
       note(name, lsesAgree(firstOf(own, name, 1), firstOf(other, name, 1), rounds))
     for (const [name, relative] of [

@@ -1,5 +1,5 @@
 import type { FaultName } from '../../faults/names.ts'
-import { cleanLse, EMPTY_LSE, LSE_BASES } from '../../lse/base.ts'
+import { cleanLse, EMPTY_LSE, LSE_BASES, type LseBase } from '../../lse/base.ts'
 import type { Case, RankTables } from '../case.ts'
 import type { Claim } from '../claim.ts'
 import type { Distances } from '../contest.ts'
@@ -107,7 +107,7 @@ export class PartialSite {
       return right
     }
     const told = this.#silenced(rank, row, seen, right)
-    const own = inNatural(told, right)
+    const own = inNatural(rank.lseBase, told, right)
     const error = Math.sqrt(errorOf(this.#case, own, right))
     if (own.lse?.every((value) => cleanLse(value) === EMPTY_LSE) !== true)
       this.#spoken[rank.rank] = (this.#spoken[rank.rank] ?? 0) + 1
@@ -130,7 +130,7 @@ export class PartialSite {
     const c = this.#case
     const lse = rank.lse?.subarray(row * c.heads, (row + 1) * c.heads)
     if (lse === undefined || !lse.every((value) => value === EMPTY_LSE)) return seen
-    if (errorOf(c, inNatural(seen, right), right) <= WRONG ** 2) return seen
+    if (errorOf(c, inNatural(rank.lseBase, seen, right), right) <= WRONG ** 2) return seen
     return { out: seen.out && new Float64Array(seen.out.length), lse }
   }
 
@@ -141,7 +141,7 @@ export class PartialSite {
     right: PartialRow,
     predicted: PartialRow,
   ): void {
-    const own = inNatural(seen, right, predicted)
+    const own = inNatural(this.#case.byRank.get(rank)?.lseBase, seen, right, predicted)
     addTo(all, rank, distancesOf(this.#case, own, right, predicted))
     if (own.lse !== undefined) addTo(lse, rank, lseDistancesOf(own.lse, right, predicted))
   }
@@ -167,7 +167,12 @@ export class PartialSite {
     for (const { scores: one, count } of some) {
       const predicted = prefixes.get(count)
       if (predicted === undefined) continue
-      const distances = distancesOf(this.#case, inNatural(seen, right, predicted), right, predicted)
+      const distances = distancesOf(
+        this.#case,
+        inNatural(context.rank.lseBase, seen, right, predicted),
+        right,
+        predicted,
+      )
       if (Math.min(distances.right, distances.predicted) < distances.between / 2) {
         addTo(one.all, context.rank.rank, distances)
         this.#rows.add(context.row)
@@ -311,14 +316,33 @@ export class PartialSite {
   }
 }
 
-/** The lse in natural logarithms, from the base in which it is nearer to any of `partials`; which one it should have is asked elsewhere. */
-const inNatural = ({ out, lse }: SeenPartial, ...partials: readonly PartialRow[]): SeenPartial => {
+/**
+ * The lse in natural logarithms, from the base in which more heads are as in any of `partials`; where that says nothing, from the
+ * declared one, else from the one in which it is nearer. Which base it should have is asked elsewhere.
+ */
+const inNatural = (
+  declared: LseBase | undefined,
+  { out, lse }: SeenPartial,
+  ...partials: readonly PartialRow[]
+): SeenPartial => {
   if (lse === undefined) return { out, lse }
-  const [first] = LSE_BASES.map((base) => (base === 'e' ? lse : lse.map((value) => value * Math.LN2)))
-    .map((values) => ({ values, off: Math.min(...partials.map((partial) => squared(values, partial.lse))) }))
-    .sort((a, b) => a.off - b.off)
+  const [first] = LSE_BASES.map((base) => {
+    const values = base === 'e' ? lse : lse.map((value) => value * Math.LN2)
+    return {
+      values,
+      alike: Math.max(...partials.map((partial) => headsAlike(values, partial.lse))),
+      isDeclared: Number(base === declared),
+      off: Math.min(...partials.map((partial) => squared(values, partial.lse))),
+    }
+  }).sort((a, b) => b.alike - a.alike || b.isDeclared - a.isDeclared || a.off - b.off)
   return { out, lse: first?.values ?? lse }
 }
+
+/** Natural logarithm by which an lse in bf16 may be off. */
+const ALIKE = 0.05
+
+const headsAlike = (a: Float64Array, b: Float64Array): number =>
+  a.reduce((sum, value, i) => sum + Number(Math.abs(value - (b[i] ?? Number.NaN)) < ALIKE), 0)
 
 const squared = (a: Float64Array, b: Float64Array): number => {
   let sum = 0

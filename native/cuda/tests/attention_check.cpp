@@ -11,8 +11,11 @@
 namespace dcpscope::cuda::tests {
 namespace {
 
-constexpr double kOutLimit = 5e-3;
 constexpr double kLseLimit = 1e-4;
+
+/** Relative error of a row of `columns` values. One of few values may come out much shorter than others, with
+ * the same error of its weights. */
+double outLimit(int columns) { return columns < 64 ? 8e-3 : 5e-3; }
 
 bool emptyRowHolds(const RowCheck& row, EmptyRow kind) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -54,9 +57,8 @@ void expectNan(const RowCheck& row, const char* where) {
 }
 
 /** An error that is NaN, as one side alone would make it, is within no limit. */
-void expectClose(const RowCheck& row, const char* where) {
-  expect(row.error <= kOutLimit,
-         format("%s: out is %.3g off, at most %g", where, double(row.error), kOutLimit));
+void expectClose(const RowCheck& row, const char* where, double limit) {
+  expect(row.error <= limit, format("%s: out is %.3g off, at most %g", where, double(row.error), limit));
   expect(row.lseError <= kLseLimit, format("%s: lse %g is %.3g off, at most %g", where, double(row.lse),
                                            double(row.lseError), kLseLimit));
 }
@@ -121,7 +123,7 @@ std::string AttentionBench::check() const {
       expectNan(row, where.c_str());
       ++nanRows;
     } else {
-      expectClose(row, where.c_str());
+      expectClose(row, where.c_str(), outLimit(shape_.valueDim));
       worst = std::fmax(worst, double(row.error));
       worstLse = std::fmax(worstLse, double(row.lseError));
     }
