@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { diagnosisSchema } from '../diagnosis/result.ts'
 import { machineSchema, predictionSchema } from '../run/machine.ts'
+import { settingsSchema } from '../settings/settings.ts'
 import { RUN_STATUSES } from '../trace/manifest.ts'
 
 /** State that main owns and every window shows. */
@@ -67,6 +68,9 @@ export const desktopStateSchema = z.strictObject({
     engine: z.string(),
     device: z.string(),
   }),
+  settings: settingsSchema,
+  /** What was wrong with the kept settings at the start. */
+  settingsProblem: z.string().optional(),
   /** What the engine can run on; null until it has looked. */
   machine: machineSchema.nullable(),
 })
@@ -109,7 +113,8 @@ export const desktopCommands = {
       ]),
     }),
   },
-  setTheme: { params: z.strictObject({ theme: z.enum(['system', 'light', 'dark']) }) },
+  /** Changes settings for now and for later starts. */
+  changeSettings: { params: z.strictObject({ change: settingsSchema.partial() }) },
 } as const
 export type DesktopCommand = keyof typeof desktopCommands
 export type DesktopParams<C extends DesktopCommand> = z.input<(typeof desktopCommands)[C]['params']>

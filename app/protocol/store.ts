@@ -1003,6 +1003,8 @@ export const storeCommandSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('dump'), id: runId, paths: z.array(z.string()).min(1) }),
   /** A run whose engine or store died: mark `interrupted` with this reason if it still says running. */
   z.strictObject({ type: z.literal('interrupt'), bundle: z.string(), reason: z.string() }),
+  /** MiB that the database of the store takes at most; 0: most of what the machine has. */
+  z.strictObject({ type: z.literal('limits'), memoryMb: int.min(0) }),
   z.strictObject({ type: z.literal('ping'), seq: int }),
 ])
 export type StoreCommand = z.output<typeof storeCommandSchema>

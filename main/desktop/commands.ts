@@ -3,12 +3,12 @@ import { type CommandResult, type DesktopCommand, desktopCommands } from '../../
 import type { RunConfig } from '../../app/run/config.ts'
 import { type ConfigIssue, issueText, parseRunConfig } from '../../app/run/parse.ts'
 import { unsupportedInWindow } from '../../app/run/support.ts'
+import type { Settings } from '../../app/settings/settings.ts'
 import { makeFolder } from '../process/make-folder.ts'
 import { runIdOf } from '../process/run-id.ts'
 import { bundlePath, newRunName, runLabel } from '../process/runs-folder.ts'
 import type { Bundles } from './bundles.ts'
 import { isBundle } from './paths.ts'
-import type { Theme } from './settings.ts'
 import { refusal, type Supervisor } from './supervisor.ts'
 import { saveProblem } from './write-whole.ts'
 
@@ -36,13 +36,18 @@ export interface CommandServices {
   readonly showInFolder: (path: string) => void
   /** Asks the person where to, and writes the file there; its name, undefined when cancelled. */
   readonly saveFile: (name: string, content: string | Uint8Array) => Promise<string | undefined>
-  readonly setTheme: (theme: Theme) => void
+  /** Throws where they cannot be kept. */
+  readonly changeSettings: (change: Partial<Settings>) => void
 }
 
 /** One a command; takes the payload as it came and parses it. */
 export type DesktopHandlers = Readonly<
   Record<DesktopCommand, (params: unknown) => CommandResult | Promise<CommandResult>>
 >
+
+/** Without parts that are undefined, as a schema of optional ones gives them. */
+const definedOf = (change: { readonly [K in keyof Settings]?: Settings[K] | undefined }): Partial<Settings> =>
+  Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
 
 const parsing =
   <S extends z.ZodType>(
@@ -77,7 +82,7 @@ export const desktopHandlers = (services: CommandServices): DesktopHandlers => {
     cancelDiagnosis,
     revealRun: reveal,
     saveFile: save,
-    setTheme: theme,
+    changeSettings: settings,
   } = desktopCommands
   return {
     startRun: parsing('startRun', start.params, (params) => startRun(services, params)),
@@ -121,9 +126,13 @@ export const desktopHandlers = (services: CommandServices): DesktopHandlers => {
         return refusal(`Nothing was saved: ${saveProblem(error)}`)
       }
     }),
-    setTheme: parsing('setTheme', theme.params, (params) => {
-      services.setTheme(params.theme)
-      return { ok: true }
+    changeSettings: parsing('changeSettings', settings.params, ({ change }) => {
+      try {
+        services.changeSettings(definedOf(change))
+        return { ok: true }
+      } catch (error) {
+        return refusal(`Settings hold until the app is closed and were not kept: ${saveProblem(error)}`)
+      }
     }),
   }
 }

@@ -12,6 +12,7 @@ import { openedDumps } from './dumps.ts'
 import { electronForge } from './electron-forge.ts'
 import { chooseBundles, chooseDump, saveFile, showFolder } from './folders.ts'
 import { openGateway } from './gateway.ts'
+import { type KeptSettings, keptSettings } from './kept-settings.ts'
 import { linkArguments } from './links.ts'
 import { markInterrupted } from './mark-interrupted.ts'
 import { setMenu } from './menu.ts'
@@ -46,6 +47,7 @@ const supervisorOf = (
   window: BrowserWindow,
   runs: string,
   bundles: Bundles,
+  kept: KeptSettings,
   options: DesktopOptions,
 ): DesktopSupervisor =>
   createSupervisor({
@@ -54,6 +56,7 @@ const supervisorOf = (
     bundles,
     dumps: openedDumps(join(app.getPath('userData'), 'dumps.json'), options.complain),
     runtime: runtime(),
+    settings: kept,
     onState: (state) => {
       if (!window.isDestroyed()) window.webContents.send(CHANNEL.state, state)
     },
@@ -66,6 +69,7 @@ const servicesOf = (
   runs: string,
   bundles: Bundles,
   supervisor: DesktopSupervisor,
+  kept: KeptSettings,
   settings: SettingsFile,
 ): CommandServices => ({
   supervisor,
@@ -75,9 +79,16 @@ const servicesOf = (
   chooseDump: (pick) => chooseDump(window, pick),
   saveFile: (name, content) => saveFile(window, name, content),
   showInFolder: (path) => shell.showItemInFolder(path),
-  setTheme: (theme) => {
-    settings.set({ theme })
-    nativeTheme.themeSource = theme
+  changeSettings: (change) => {
+    try {
+      kept.set(change)
+    } finally {
+      const { theme } = kept.get()
+      // The window needs it before there is time for the other settings.
+      settings.set({ theme })
+      nativeTheme.themeSource = theme
+      supervisor.settingsChanged()
+    }
   },
 })
 
@@ -112,10 +123,13 @@ export const startDesktop = (
   const { complain } = options
   const runs = runsFolder()
   const bundles = bundlesIn(runs, join(app.getPath('userData'), 'bundles.json'), complain)
-  const supervisor = supervisorOf(window, runs, bundles, options)
+  const kept = keptSettings(join(app.getPath('userData'), 'settings.json'))
+  if (kept.problem !== undefined) complain(kept.problem)
+  nativeTheme.themeSource = kept.get().theme
+  const supervisor = supervisorOf(window, runs, bundles, kept, options)
   // At once with the page: both need a good part of a second, on different cores.
   supervisor.start()
-  const services = servicesOf(window, runs, bundles, supervisor, settings)
+  const services = servicesOf(window, runs, bundles, supervisor, kept, settings)
   const complainOf = (error: unknown): void =>
     complain(error instanceof Error ? error.message : String(error))
   const open = async (paths: readonly string[]): Promise<void> => {

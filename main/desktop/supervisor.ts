@@ -6,6 +6,7 @@ import type { Bundles } from './bundles.ts'
 import type { Forge, ProcessName } from './child.ts'
 import { createDiagnoser } from './diagnoser.ts'
 import type { OpenedDumps } from './dumps.ts'
+import type { KeptSettings } from './kept-settings.ts'
 import { type OpenRun, runControl } from './run-control.ts'
 import { supervised } from './supervised.ts'
 
@@ -16,6 +17,7 @@ export interface SupervisorOptions<P> {
   readonly bundles: Pick<Bundles, 'elsewhere'>
   readonly dumps: OpenedDumps
   readonly runtime: DesktopState['runtime']
+  readonly settings: Pick<KeptSettings, 'get' | 'problem'>
   readonly onState: (state: DesktopState) => void
   readonly complain: (sentence: string) => void
   /** Writes `interrupted` into the manifest of a bundle whose store is gone. Never throws. */
@@ -41,6 +43,8 @@ export interface Supervisor<P> {
   /** Diagnoses a dump, or `paths` where they are given. */
   diagnose(dump: string, paths: readonly string[] | undefined, allRows: boolean): Promise<CommandResult>
   cancelDiagnosis(): void
+  /** Makes what was set hold, and tells windows. */
+  settingsChanged(): void
   /** Tells windows how an opening went that none of them asked for. */
   announce(result: CommandResult): void
   /** Hands a link to the window, which reads it. */
@@ -149,6 +153,8 @@ export const createSupervisor = <P>(options: SupervisorOptions<P>): Supervisor<P
     dumps: options.dumps.list().map(({ id, name }) => ({ id, name })),
     diagnosis: diagnoser.state(),
     runtime,
+    settings: options.settings.get(),
+    ...(options.settings.problem === undefined ? {} : { settingsProblem: options.settings.problem }),
     machine,
   })
 
@@ -168,6 +174,11 @@ export const createSupervisor = <P>(options: SupervisorOptions<P>): Supervisor<P
       elsewhere: [...options.bundles.elsewhere()],
     })
     for (const { id, paths } of options.dumps.list()) store.post({ type: 'dump', id, paths: [...paths] })
+    if (options.settings.get().storeMemoryMb !== 0) limitStore()
+  }
+
+  const limitStore = (): void => {
+    store.post({ type: 'limits', memoryMb: options.settings.get().storeMemoryMb })
   }
 
   const downSentence = (): string | undefined => {
@@ -247,6 +258,10 @@ export const createSupervisor = <P>(options: SupervisorOptions<P>): Supervisor<P
         : diagnoser.diagnose(dump, all, allRows)
     },
     cancelDiagnosis: diagnoser.cancel,
+    settingsChanged: () => {
+      limitStore()
+      publish()
+    },
     announce: (result) => {
       opened = { seq: (opened?.seq ?? 0) + 1, result }
       publish()

@@ -69,6 +69,8 @@ export class Store {
     dumps: this.#shelf,
   })
   #duck: Promise<DuckDBInstance> | undefined
+  /** As DuckDB writes it; undefined: what it takes unless it is told otherwise. */
+  #memoryLimit: string | undefined
   /** Folders of the runs that this store began. */
   readonly #begun = new Set<string>()
   #runsFolder: string | undefined
@@ -127,6 +129,9 @@ export class Store {
         return undefined
       case 'interrupt':
         await this.#interrupt(resolve(data.bundle), data.reason)
+        return undefined
+      case 'limits':
+        await this.#limit(data.memoryMb)
         return undefined
       case 'ping':
         return { type: 'pong', seq: data.seq }
@@ -259,13 +264,27 @@ export class Store {
       .map((ref) => captureFolder(folder, ref))
   }
 
+  async #limit(memoryMb: number): Promise<void> {
+    this.#memoryLimit = memoryMb === 0 ? undefined : `${memoryMb}MiB`
+    const limit = this.#memoryLimit
+    const duck = await this.#duck
+    if (duck === undefined) return
+    await withConnection(duck, (connection) =>
+      connection.run(
+        limit === undefined ? 'RESET GLOBAL memory_limit' : `SET GLOBAL memory_limit = '${limit}'`,
+      ),
+    )
+  }
+
   #instance(): Promise<DuckDBInstance> {
-    this.#duck ??= openDuck().then(async (duck) => {
-      await withConnection(duck, async (connection) => {
-        for (const statement of enumStatements()) await connection.run(statement)
-      })
-      return duck
-    })
+    this.#duck ??= openDuck(this.#memoryLimit === undefined ? {} : { memory_limit: this.#memoryLimit }).then(
+      async (duck) => {
+        await withConnection(duck, async (connection) => {
+          for (const statement of enumStatements()) await connection.run(statement)
+        })
+        return duck
+      },
+    )
     return this.#duck
   }
 

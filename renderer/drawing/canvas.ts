@@ -1,4 +1,9 @@
 import { type RefObject, useEffect, useRef } from 'react'
+import { useSettings } from '../state/settings.ts'
+
+/** Frames a second from which on every one is drawn. */
+const FULL_RATE = 60
+const FRAME_SLACK_MS = 4
 
 /** Draws in CSS pixels; the context is already scaled by `dpr`. */
 export type Draw = (ctx: CanvasRenderingContext2D, width: number, height: number, dpr: number) => void
@@ -39,8 +44,20 @@ export const useCanvas = (draw: Draw, deps: readonly unknown[]): RefObject<HTMLC
       ctx.clearRect(0, 0, width, height)
       latest.current(ctx, width, height, dpr)
     }
+    let painted = Number.NEGATIVE_INFINITY
+    /** Waits for the next frame until enough time has passed for one more. */
+    const onFrame = (now: number): void => {
+      const { frames } = useSettings.getState().settings
+      // Frames come a little early and late.
+      if (frames < FULL_RATE && now - painted < 1000 / frames - FRAME_SLACK_MS) {
+        frame = requestAnimationFrame(onFrame)
+        return
+      }
+      painted = now
+      paint()
+    }
     const schedule = (): void => {
-      if (frame === 0) frame = requestAnimationFrame(paint)
+      if (frame === 0) frame = requestAnimationFrame(onFrame)
     }
     redraw.current = schedule
     const observer = new ResizeObserver(schedule)

@@ -1,13 +1,22 @@
+import type { Settings } from '../../app/settings/settings.ts'
+import { useSettings } from '../state/settings.ts'
+
 const THIN = '\u2009'
 
-const grouped = (digits: string): string => digits.replace(/\B(?=(\d{3})+(?!\d))/g, THIN)
+const SEPARATORS: Readonly<Record<Settings['thousands'], string>> = { thin: THIN, comma: ',', none: '' }
+
+/** How numbers are written, as the person set it. */
+const written = (): Settings => useSettings.getState().settings
+
+const grouped = (digits: string): string =>
+  digits.replace(/\B(?=(\d{3})+(?!\d))/g, SEPARATORS[written().thousands])
 
 const unusual = (x: number): string | null =>
   Number.isNaN(x) ? 'NaN' : x === Infinity ? '∞' : x === -Infinity ? '−∞' : null
 
 const signed = (x: number, text: string): string => (x < 0 ? `−${text}` : text)
 
-/** Fixed digits after the point, thousands parted by thin spaces. */
+/** Fixed digits after the point, thousands parted as set. */
 export const formatFloat = (x: number, digits: number): string => {
   const odd = unusual(x)
   if (odd !== null) return odd
@@ -17,7 +26,7 @@ export const formatFloat = (x: number, digits: number): string => {
   return zero ? text : signed(x, text)
 }
 
-/** A whole number with thousands parted by thin spaces. */
+/** A whole number with thousands parted as set. */
 export const formatInt = (x: number): string => formatFloat(Math.round(x), 0)
 
 /** Three significant digits, never in exponent form between 0.001 and 10^15. */
@@ -39,10 +48,13 @@ export const formatUs = (us: number): string => `${formatFloat(us, 1)}${THIN}µs
 /** Milliseconds with two decimals. */
 export const formatMs = (ms: number): string => `${formatFloat(ms, 2)}${THIN}ms`
 
-/** A duration in nanoseconds in the unit that shows it with one to three digits before the point. */
+/** A duration in nanoseconds, in the unit that is set or else in that which shows it with one to three digits before the point. */
 export const formatNs = (ns: number): string => {
   const odd = unusual(ns)
   if (odd !== null) return odd
+  const { durations } = written()
+  if (durations === 'us') return formatUs(ns / 1e3)
+  if (durations === 'ms') return `${formatFloat(ns / 1e6, 4)}${THIN}ms`
   const size = Math.abs(ns)
   if (size < 1e3) return `${formatFloat(ns, 0)}${THIN}ns`
   if (size < 1e6) return formatUs(ns / 1e3)
@@ -50,19 +62,23 @@ export const formatNs = (ns: number): string => {
   return `${formatFloat(ns / 1e9, 3)}${THIN}s`
 }
 
-const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
+const UNITS = {
+  binary: { step: 1024, names: ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] },
+  decimal: { step: 1000, names: ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] },
+} as const
 
-/** Bytes in binary units with three digits: `1.50 MiB`. */
+/** Bytes in binary or decimal units, as set, with three digits: `1.50 MiB`. */
 export const formatBytes = (bytes: number): string => {
   const odd = unusual(bytes)
   if (odd !== null) return odd
+  const { step, names } = UNITS[written().bytes]
   let value = bytes
   let unit = 0
-  while (Math.abs(value) >= 1024 && unit < UNITS.length - 1) {
-    value /= 1024
+  while (Math.abs(value) >= step && unit < names.length - 1) {
+    value /= step
     unit++
   }
-  return `${unit === 0 ? formatInt(value) : significant(value)}${THIN}${UNITS[unit]}`
+  return `${unit === 0 ? formatInt(value) : significant(value)}${THIN}${names[unit]}`
 }
 
 /** Errors and other small numbers: `3.21e-7`, `0`. */

@@ -5,9 +5,9 @@ const TILE = 8
 /** Side from which a hatch can be told from noise. */
 const MIN_HATCHED = 4
 
-/** Lines over a rank's colour that tell ranks of the same hue apart; null for the first sixteen. */
+/** Lines over a rank's colour that tell ranks of the same colour apart; null for the first ones. */
 const hatchOf = (ctx: CanvasRenderingContext2D, rank: number, theme: Theme): CanvasPattern | null => {
-  const variant = rankPattern(rank)
+  const variant = rankPattern(rank, theme)
   if (variant === 0) return null
   const tile = document.createElement('canvas')
   tile.width = TILE
@@ -30,7 +30,7 @@ const hatchOf = (ctx: CanvasRenderingContext2D, rank: number, theme: Theme): Can
   return ctx.createPattern(tile, 'repeat')
 }
 
-/** Fills rectangles in the colour of a rank, with the hatch of ranks beyond the sixteenth. */
+/** Fills rectangles in the colour of a rank, with the hatch of ranks whose colour repeats. */
 export type RankPainter = (rank: number, x: number, y: number, width: number, height: number) => void
 
 export const rankPainter = (ctx: CanvasRenderingContext2D, theme: Theme): RankPainter => {

@@ -1,6 +1,8 @@
 import './shell.css'
 import { useEffect } from 'react'
+import { useSettings } from '../state/settings.ts'
 import { useView } from '../state/view.ts'
+import { shadeOf } from '../theme/colours.ts'
 import { useTheme } from '../theme/use-theme.ts'
 import { CrashBanners } from './CrashBanner.tsx'
 import { DropTarget } from './DropTarget.tsx'
@@ -26,8 +28,10 @@ export const App = () => {
   const inspectorOpen = useLayout((s) => s.inspectorOpen)
   useActionKeys(view)
   useEffect(() => {
-    document.documentElement.dataset.theme = theme
+    document.documentElement.dataset.theme = shadeOf(theme)
   }, [theme])
+  // Text that was written stands until it is written anew.
+  const numbers = useSettings(({ settings: s }) => `${s.thousands} ${s.durations} ${s.bytes}`)
   const shown = VIEWS.find(({ id }) => id === view)
   return (
     <div className="frame">
@@ -38,14 +42,17 @@ export const App = () => {
         <CrashBanners />
         <div className="frame-view">
           {shown === undefined ? null : (
-            <ErrorBoundary key={shown.id} name={shown.title}>
+            <ErrorBoundary
+              key={shown.id === 'settings' ? shown.id : `${shown.id} ${numbers}`}
+              name={shown.title}
+            >
               <shown.component />
             </ErrorBoundary>
           )}
         </div>
       </main>
-      {inspectorOpen ? <InspectorPanel /> : null}
-      <StatusLine />
+      {inspectorOpen ? <InspectorPanel key={numbers} /> : null}
+      <StatusLine key={`status ${numbers}`} />
       {helpOpen ? <HelpSheet /> : null}
       {paletteOpen ? <Palette /> : null}
       <ExportMenu />

@@ -1,5 +1,6 @@
+import { THEME_CHOICES, type ThemeChoice } from '../../app/settings/settings.ts'
+import { useSettings } from '../state/settings.ts'
 import { useView, viewDigit } from '../state/view.ts'
-import { THEME_CHOICES, type ThemeChoice, useThemeChoice } from '../theme/use-theme.ts'
 import { CommandIcon, HelpIcon, MoonIcon, RailIcon, SunIcon, SystemIcon } from './icons.tsx'
 import { useLayout } from './layout.ts'
 import { VIEWS } from './views.ts'
@@ -19,7 +20,8 @@ const nextTheme = (choice: ThemeChoice): ThemeChoice =>
 export const Rail = () => {
   const { view, show } = useView()
   const { railWide, toggleRail, showHelp, helpOpen, showPalette, paletteOpen } = useLayout()
-  const { choice, choose } = useThemeChoice()
+  const choice = useSettings((s) => s.settings.theme)
+  const change = useSettings((s) => s.change)
   const ThemeIcon = THEME_ICON[choice]
   return (
     <nav className={railWide ? 'rail' : 'rail rail-narrow'} aria-label="Views">
@@ -54,7 +56,7 @@ export const Rail = () => {
         className="rail-item"
         title={`${THEME_NAME[choice]}; change to ${THEME_NAME[nextTheme(choice)].toLowerCase()}`}
         data-testid="theme"
-        onClick={() => choose(nextTheme(choice))}
+        onClick={() => change({ theme: nextTheme(choice) })}
       >
         <ThemeIcon />
         <span className="rail-word">{THEME_WORD[choice]}</span>

@@ -37,6 +37,7 @@ const VIEW_TITLES: Readonly<Record<ViewId, string>> = {
   compare: 'Show what differs between two runs or dumps',
   scenarios: 'Show known failures, broken and fixed',
   events: 'Show events and their first cause',
+  settings: 'Show settings: theme, colours, numbers, limits',
 }
 
 const always = (): boolean => true
@@ -48,6 +49,7 @@ const phase = () => runStateOf(useSession.getState())
 /** Keys of views that have no digit. */
 const OTHER_KEYS: Partial<Readonly<Record<ViewId, readonly KeyStroke[]>>> = {
   compare: [stroke('KeyC', { ctrl: true, shift: true })],
+  settings: [stroke('Comma', { ctrl: true })],
 }
 
 const viewActions: readonly Action[] = VIEW_IDS.map((view) => ({

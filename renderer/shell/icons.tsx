@@ -105,5 +105,12 @@ export const SunIcon = icon(
 )
 export const MoonIcon = icon(<path d="M13 9.6A5.5 5.5 0 016.4 3 5.5 5.5 0 1013 9.6z" />)
 export const SystemIcon = icon(<path d="M2.5 3h11v7.5h-11zM6 13.5h4M8 10.5v3" />)
+export const SettingsIcon = icon(
+  <>
+    <path d="M2.5 4.5h6M12.5 4.5h1M2.5 11.5h1M7.5 11.5h6" />
+    <circle cx="10.5" cy="4.5" r="2" />
+    <circle cx="5.5" cy="11.5" r="2" />
+  </>,
+)
 export const WarningIcon = icon(<path d="M8 2.2l6 11H2zM8 6.5v3M8 11.4v.1" />)
 export const MessageIcon = icon(<path d="M2.5 3h11v7.5H7l-3 2.5v-2.5H2.5z" />)

@@ -10,6 +10,7 @@ export interface ViewKey {
 /** Keys that a view handles itself while it is shown, for the help sheet and the command palette. */
 export const VIEW_KEYS: Readonly<Record<ViewId, readonly ViewKey[]>> = {
   run: [],
+  settings: [],
   timeline: [
     { keys: 'W S', title: 'Zoom in and out (Ctrl and drag: to a part)', each: ['Zoom in', 'Zoom out'] },
     { keys: 'A D', title: 'Pan left and right', each: ['Pan left', 'Pan right'] },

@@ -9,6 +9,7 @@ import { PagesView } from '../views/pages/PagesView.tsx'
 import { PostmortemView } from '../views/postmortem/PostmortemView.tsx'
 import { RunView } from '../views/run/RunView.tsx'
 import { ScenariosView } from '../views/scenarios/ScenariosView.tsx'
+import { SettingsView } from '../views/settings/SettingsView.tsx'
 import { ThroughputView } from '../views/throughput/ThroughputView.tsx'
 import { TimelineView } from '../views/timeline/TimelineView.tsx'
 import {
@@ -21,6 +22,7 @@ import {
   PostmortemIcon,
   RunIcon,
   ScenariosIcon,
+  SettingsIcon,
   ThroughputIcon,
   TimelineIcon,
 } from './icons.tsx'
@@ -55,4 +57,5 @@ export const VIEWS: readonly View[] = [
   },
   { id: 'compare', title: VIEW_TITLES.compare, icon: CompareIcon, component: CompareView },
   { id: 'scenarios', title: VIEW_TITLES.scenarios, icon: ScenariosIcon, component: ScenariosView },
+  { id: 'settings', title: VIEW_TITLES.settings, icon: SettingsIcon, component: SettingsView },
 ]

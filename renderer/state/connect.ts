@@ -1,12 +1,13 @@
 import { STORE_PORT } from '../../app/protocol/channels.ts'
 import type { DesktopBridge, DesktopState } from '../../app/protocol/desktop.ts'
 import type { Progress } from '../../app/protocol/store.ts'
-import { useThemeChoice } from '../theme/use-theme.ts'
+import { SETTING_NAMES, type Settings } from '../../app/settings/settings.ts'
 import { followLink, followWaitingLinks } from './follow-link.ts'
 import { useRunForm } from './form.ts'
 import { tell } from './messages.ts'
 import { endText } from './run-state.ts'
 import { useSession } from './session.ts'
+import { useSettings } from './settings.ts'
 import { client, clientPort } from './store-connection.ts'
 
 /** Least time between two reads of a growing run's information. */
@@ -89,6 +90,30 @@ const isPortMessage = (event: MessageEvent<unknown>): boolean =>
   'type' in event.data &&
   event.data.type === STORE_PORT
 
+/** While settings come from main, they need not go there. */
+let takesSettings = false
+
+/** What main kept holds; the page may have been loaded with a copy of other settings. */
+const takeSettings = ({ settings, settingsProblem }: DesktopState): void => {
+  takesSettings = true
+  useSettings.getState().change(settings)
+  takesSettings = false
+  if (settingsProblem !== undefined) tell('warning', settingsProblem)
+}
+
+/** Sends what has changed to main, which keeps it. */
+const keepSettings = async (bridge: DesktopBridge, now: Settings, before: Settings): Promise<void> => {
+  const change = Object.fromEntries(
+    SETTING_NAMES.filter((name) => now[name] !== before[name]).map((name) => [name, now[name]]),
+  )
+  if (Object.keys(change).length === 0) return
+  const result = await bridge.invoke('changeSettings', { change }).catch((error: unknown) => ({
+    ok: false,
+    message: error instanceof Error ? error.message : String(error),
+  }))
+  if (!result.ok && 'message' in result) tell('warning', result.message)
+}
+
 /** Wires the page's state to the main process and the store. Once, before the first render. */
 export const connectPage = (): void => {
   const bridge = window.dcpscope
@@ -111,6 +136,7 @@ export const connectPage = (): void => {
     const before = useSession.getState().desktop
     useSession.getState().take({ desktop: now })
     useRunForm.getState().know(now.machine?.cuda)
+    if (before === null) takeSettings(now)
     followStore(bridge, before, now)
     announce(before, now)
     followRuns(before, now)
@@ -124,14 +150,7 @@ export const connectPage = (): void => {
     },
     (error: unknown) => tell('error', error instanceof Error ? error.message : String(error)),
   )
-  const sendTheme = (): void => {
-    bridge.invoke('setTheme', { theme: useThemeChoice.getState().choice }).catch((error: unknown) => {
-      tell(
-        'warning',
-        `The theme could not be kept: ${error instanceof Error ? error.message : String(error)}`,
-      )
-    })
-  }
-  sendTheme()
-  useThemeChoice.subscribe(sendTheme)
+  useSettings.subscribe(({ settings }, before) => {
+    if (!takesSettings) void keepSettings(bridge, settings, before.settings)
+  })
 }

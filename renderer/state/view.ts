@@ -12,6 +12,7 @@ export const VIEW_IDS = [
   'postmortem',
   'compare',
   'scenarios',
+  'settings',
 ] as const
 export type ViewId = (typeof VIEW_IDS)[number]
 
@@ -33,6 +34,7 @@ export const VIEW_TITLES: Readonly<Record<ViewId, string>> = {
   compare: 'Compare',
   scenarios: 'Scenarios',
   events: 'Events',
+  settings: 'Settings',
 }
 
 interface ViewStore {

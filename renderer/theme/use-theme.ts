@@ -1,30 +1,7 @@
 import { useSyncExternalStore } from 'react'
-import { create } from 'zustand'
-import { load, save } from '../state/kept.ts'
+import type { Settings, ThemeChoice } from '../../app/settings/settings.ts'
+import { useSettings } from '../state/settings.ts'
 import type { Theme } from './colours.ts'
-
-export const THEME_CHOICES = ['system', 'light', 'dark'] as const
-export type ThemeChoice = (typeof THEME_CHOICES)[number]
-
-const KEY = 'theme'
-
-const isChoice = (value: unknown): value is ThemeChoice => THEME_CHOICES.some((choice) => choice === value)
-
-interface ThemeStore {
-  readonly choice: ThemeChoice
-  readonly choose: (choice: ThemeChoice) => void
-}
-
-const kept = load(KEY)
-
-/** What the person chose; `useTheme` resolves it. */
-export const useThemeChoice = create<ThemeStore>((set) => ({
-  choice: isChoice(kept) ? kept : 'system',
-  choose: (choice) => {
-    save(KEY, choice)
-    set({ choice })
-  },
-}))
 
 const darkSystem = (): MediaQueryList => window.matchMedia('(prefers-color-scheme: dark)')
 
@@ -34,17 +11,25 @@ const watchSystem = (changed: () => void): (() => void) => {
   return () => query.removeEventListener('change', changed)
 }
 
-export const resolvedTheme = (choice: ThemeChoice, systemIsDark: boolean): Theme =>
-  choice === 'system' ? (systemIsDark ? 'dark' : 'light') : choice
+export const resolvedTheme = (
+  choice: ThemeChoice,
+  colours: Settings['colours'],
+  systemIsDark: boolean,
+): Theme => {
+  const shade = choice === 'system' ? (systemIsDark ? 'dark' : 'light') : choice
+  return colours === 'safe' ? `${shade}-safe` : shade
+}
 
 /** The theme now, read once: for the moment before the first paint. */
-export const currentTheme = (): Theme => resolvedTheme(useThemeChoice.getState().choice, darkSystem().matches)
+export const currentTheme = (): Theme => {
+  const { theme, colours } = useSettings.getState().settings
+  return resolvedTheme(theme, colours, darkSystem().matches)
+}
 
 /** The theme that is shown. */
 export const useTheme = (): Theme => {
   const systemIsDark = useSyncExternalStore(watchSystem, () => darkSystem().matches)
-  return resolvedTheme(
-    useThemeChoice((s) => s.choice),
-    systemIsDark,
-  )
+  const theme = useSettings((s) => s.settings.theme)
+  const colours = useSettings((s) => s.settings.colours)
+  return resolvedTheme(theme, colours, systemIsDark)
 }

@@ -105,7 +105,7 @@ const drawLaneLabels = (
     const middle = y + lanes.laneHeight / 2
     paint(rank, 8, middle - chip / 2, 22, chip)
     // The number stays readable on the hatch of ranks beyond the sixteenth.
-    if (rankPattern(rank) !== 0) {
+    if (rankPattern(rank, theme) !== 0) {
       ctx.fillStyle = rankColour(rank, theme)
       ctx.fillRect(11, middle - 7, 16, 14)
     }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { CHANNEL, type CommandResult, type DesktopState } from '../../../app/protocol/desktop.ts'
+import { DEFAULT_SETTINGS } from '../../../app/settings/settings.ts'
 import {
   type CommandServices,
   desktopHandlers,
@@ -18,6 +19,7 @@ const STATE: DesktopState = {
   lastRun: null,
   dumps: [],
   diagnosis: null,
+  settings: DEFAULT_SETTINGS,
   runtime: { app: '', electron: '', chrome: '', node: '', engine: '', device: '' },
   machine: {
     cpu: { cores: 2, simd: 'avx2', memoryAvailableBytes: 1e9 },
@@ -73,7 +75,10 @@ const services = (runsFolder = '/nowhere-to-write\0/runs') => {
       return name === 'cancelled.csv' ? undefined : name
     },
     showInFolder: (path) => calls.push(['show', path]),
-    setTheme: (theme) => calls.push(['theme', theme]),
+    changeSettings: (change) => {
+      if (change.frames === 7) throw new Error('the disk is full')
+      calls.push(['settings', change])
+    },
   }
   return { all, calls, started, send: (payload: unknown) => dispatch(desktopHandlers(all), payload) }
 }
@@ -95,7 +100,8 @@ describe('a payload', () => {
   it.each([
     [{ command: 'restart', params: { process: 'main' } }, 'process'],
     [{ command: 'revealRun', params: { run: 7 } }, 'run'],
-    [{ command: 'setTheme', params: { theme: 'blue' } }, 'theme'],
+    [{ command: 'changeSettings', params: { change: { theme: 'blue' } } }, 'change.theme'],
+    [{ command: 'changeSettings', params: { change: { colour: 'blue' } } }, 'change'],
     [{ command: 'pauseRun', params: { x: 1 } }, ''],
   ])('with wrong parameters is refused by path: %j', async (payload, path) => {
     const { send, calls } = services()
@@ -109,10 +115,10 @@ describe('a payload', () => {
     for (const payload of [
       { command: 'pauseRun', params: {} },
       { command: 'restart', params: { process: 'store' } },
-      { command: 'setTheme', params: { theme: 'dark' } },
+      { command: 'changeSettings', params: { change: { theme: 'dark' } } },
     ])
       expect(await send(payload)).toEqual(OK)
-    expect(calls).toEqual(['pause', ['restart', 'store'], ['theme', 'dark']])
+    expect(calls).toEqual(['pause', ['restart', 'store'], ['settings', { theme: 'dark' }]])
   })
 })
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type DesktopState, desktopStateSchema } from '../../../app/protocol/desktop.ts'
 import { parseRunConfig } from '../../../app/run/parse.ts'
+import { DEFAULT_SETTINGS } from '../../../app/settings/settings.ts'
 import { openedDumps } from '../../../main/desktop/dumps.ts'
 import { HEARTBEAT_MS, MISSED_PINGS, START_MS } from '../../../main/desktop/supervised.ts'
 import { createSupervisor, DEATH_NOTICE_MS, type EngineStart } from '../../../main/desktop/supervisor.ts'
@@ -25,6 +26,7 @@ const desk = () => {
     bundles: { elsewhere: () => ['/elsewhere/a.dcp'] },
     dumps: openedDumps('/nowhere-to-write\0/dumps.json', () => {}),
     runtime: { app: '0', electron: '25', chrome: '114', node: '18', engine: '', device: '' },
+    settings: { get: () => DEFAULT_SETTINGS, problem: undefined },
     onState: (state) => states.push(state),
     complain: (sentence) => complaints.push(sentence),
     markInterrupted: (bundle, reason) => marked.push([bundle, reason]),

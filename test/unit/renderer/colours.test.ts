@@ -4,12 +4,13 @@ import {
   baselineColour,
   divergingColour,
   divergingInk,
-  RANK_COLOURS,
   rankColour,
+  rankColours,
   rankInk,
   rankPattern,
   SIZE_COLOURS,
   sequentialColour,
+  shadeOf,
   sizeColour,
   stageColour,
   stageHatched,
@@ -73,13 +74,13 @@ const distance = (matrix: Matrix, one: string, other: string): number => {
   return Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2])
 }
 
-const RANKS = Array.from({ length: RANK_COLOURS }, (_, rank) => rank)
+const RANKS = Array.from({ length: rankColours('dark') }, (_, rank) => rank)
 
 describe.each(THEMES)('rank colours of the %s theme', (theme) => {
   test.each(Object.entries(VISION))('tell neighbours apart with %s', (_, matrix) => {
     for (const rank of RANKS)
       expect(
-        distance(matrix, rankColour(rank, theme), rankColour((rank + 1) % RANK_COLOURS, theme)),
+        distance(matrix, rankColour(rank, theme), rankColour((rank + 1) % rankColours('dark'), theme)),
         `${rank} and its neighbour`,
       ).toBeGreaterThan(0.1)
   })
@@ -106,7 +107,7 @@ describe.each(THEMES)('rank colours of the %s theme', (theme) => {
   test('carry readable text and stand out from the background', () => {
     for (const rank of RANKS) {
       expect(contrast(rankInk(rank, theme), rankColour(rank, theme))).toBeGreaterThanOrEqual(4.5)
-      expect(contrast(BACKGROUND[theme], rankColour(rank, theme))).toBeGreaterThanOrEqual(3)
+      expect(contrast(BACKGROUND[shadeOf(theme)], rankColour(rank, theme))).toBeGreaterThanOrEqual(3)
     }
   })
 })
@@ -137,7 +138,7 @@ describe.each(THEMES)('colours of arrangements in the %s theme', (theme) => {
       baselineColour(theme),
       ...sizes.flatMap((size) => [0, 1, 2].map((t) => sizeColour(size, t, theme))),
     ])
-      expect(contrast(BACKGROUND[theme], colour), colour).toBeGreaterThanOrEqual(2.5)
+      expect(contrast(BACKGROUND[shadeOf(theme)], colour), colour).toBeGreaterThanOrEqual(2.5)
   })
 
   test('of gains carry readable text', () => {
@@ -149,11 +150,14 @@ describe.each(THEMES)('colours of arrangements in the %s theme', (theme) => {
 })
 
 test('ranks beyond the sixteenth repeat the colour with another hatch', () => {
-  const looks = Array.from({ length: 64 }, (_, rank) => `${rankColour(rank, 'dark')} ${rankPattern(rank)}`)
+  const looks = Array.from(
+    { length: 64 },
+    (_, rank) => `${rankColour(rank, 'dark')} ${rankPattern(rank, 'dark')}`,
+  )
   expect(new Set(looks).size).toBe(64)
   expect(rankColour(17, 'light')).toBe(rankColour(1, 'light'))
-  expect(rankPattern(15)).toBe(0)
-  expect(rankPattern(16)).toBe(1)
+  expect(rankPattern(15, 'dark')).toBe(0)
+  expect(rankPattern(16, 'dark')).toBe(1)
 })
 
 describe.each(THEMES)('other colours of the %s theme', (theme) => {
@@ -176,6 +180,43 @@ describe.each(THEMES)('other colours of the %s theme', (theme) => {
     expect(divergingColour(-1, theme)).not.toBe(divergingColour(1, theme))
     const [r, g, b] = linearOfHex(divergingColour(0, theme))
     expect(Math.max(r, g, b) - Math.min(r, g, b)).toBeLessThan(0.05)
+  })
+})
+
+describe.each(['light-safe', 'dark-safe'] as const)('colours for every colour vision, %s', (theme) => {
+  const ranks = Array.from({ length: rankColours(theme) }, (_, rank) => rank)
+
+  test('tell all pairs of ranks apart, and carry readable text', () => {
+    expect(ranks).toHaveLength(8)
+    for (const [vision, matrix] of Object.entries(VISION))
+      for (const a of ranks)
+        for (const b of ranks)
+          if (a < b)
+            expect(
+              distance(matrix, rankColour(a, theme), rankColour(b, theme)),
+              `${a} and ${b} with ${vision}`,
+            ).toBeGreaterThan(0.12)
+    for (const rank of ranks) {
+      expect(contrast(rankInk(rank, theme), rankColour(rank, theme))).toBeGreaterThanOrEqual(4.5)
+      expect(contrast(BACKGROUND[shadeOf(theme)], rankColour(rank, theme))).toBeGreaterThanOrEqual(3)
+    }
+    expect(rankPattern(7, theme)).toBe(0)
+    expect(rankPattern(8, theme)).toBe(1)
+    expect(rankColour(8, theme)).toBe(rankColour(0, theme))
+  })
+
+  test('have ramps whose lightness goes one way, and ends of signed values that everybody tells apart', () => {
+    const luminances = Array.from({ length: 33 }, (_, i) => luminance(sequentialColour(i / 32, theme)))
+    const steps = luminances.slice(1).map((l, i) => l - (luminances[i] ?? 0))
+    expect(steps.every((step) => (theme === 'dark-safe' ? step > 0 : step < 0))).toBe(true)
+    for (const [vision, matrix] of Object.entries(VISION))
+      expect(distance(matrix, divergingColour(-1, theme), divergingColour(1, theme)), vision).toBeGreaterThan(
+        0.12,
+      )
+    for (const x of [-1, -0.5, -0.25, 0.25, 0.5, 1])
+      expect(contrast(divergingInk(x, theme), divergingColour(x, theme)), String(x)).toBeGreaterThanOrEqual(
+        4.5,
+      )
   })
 })
 

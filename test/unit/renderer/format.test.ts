@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { afterEach, describe, expect, it, test } from 'vitest'
+import { DEFAULT_SETTINGS, type Settings } from '../../../app/settings/settings.ts'
 import {
   formatBytes,
   formatFloat,
@@ -10,6 +11,7 @@ import {
   formatSci,
   formatUs,
 } from '../../../renderer/drawing/format.ts'
+import { useSettings } from '../../../renderer/state/settings.ts'
 
 /** Thin spaces as plain ones. */
 const plain = (text: string): string => text.replaceAll('\u2009', ' ')
@@ -59,4 +61,23 @@ test('bytes are binary units and shares are percent', () => {
 test('values that are no numbers are named', () => {
   expect([Number.NaN, Infinity, -Infinity].map(formatSci)).toEqual(['NaN', '∞', '−∞'])
   expect(formatNs(Number.NaN)).toBe('NaN')
+})
+
+describe('numbers as the person set them', () => {
+  afterEach(() => useSettings.setState({ settings: DEFAULT_SETTINGS }))
+  const set = (parts: Partial<Settings>): void =>
+    useSettings.setState({ settings: { ...DEFAULT_SETTINGS, ...parts } })
+
+  it('part thousands, and keep one unit', () => {
+    set({ thousands: 'comma' })
+    expect(formatInt(1_234_567)).toBe('1,234,567')
+    set({ thousands: 'none' })
+    expect(formatInt(1_234_567)).toBe('1234567')
+    set({ durations: 'us' })
+    expect(formatNs(1_234_567)).toBe('1\u2009234.6\u2009µs')
+    set({ durations: 'ms' })
+    expect(formatNs(12_345)).toBe('0.0123\u2009ms')
+    set({ bytes: 'decimal' })
+    expect(formatBytes(1_500_000)).toBe('1.50\u2009MB')
+  })
 })

@@ -4,6 +4,7 @@ import { BACKEND_NAMES } from '../../../app/backends/index.ts'
 import { PRESET_NAMES, runConfigSchema } from '../../../app/run/config.ts'
 import { tokenBytes } from '../../../app/run/engine-config.ts'
 import { parseRunConfig } from '../../../app/run/parse.ts'
+import { DEFAULT_SETTINGS } from '../../../app/settings/settings.ts'
 import { pathOf, pathParts, valueAt, within, withValueAt } from '../../../renderer/state/config-path.ts'
 import { judge, presetDraft, useRunForm } from '../../../renderer/state/form.ts'
 import { recaptureConfig } from '../../../renderer/state/recapture.ts'
@@ -298,6 +299,7 @@ test('Start says why it is not possible', () => {
     lastRun: null,
     dumps: [],
     diagnosis: null,
+    settings: DEFAULT_SETTINGS,
     runtime: { app: '', electron: '', chrome: '', node: '', engine: '', device: '' },
     machine: null,
   }

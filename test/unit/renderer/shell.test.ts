@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { DesktopState } from '../../../app/protocol/desktop.ts'
 import type { Progress, RunInfo } from '../../../app/protocol/store.ts'
+import { DEFAULT_SETTINGS } from '../../../app/settings/settings.ts'
 import { parseSweepConfig } from '../../../app/sweep/parse.ts'
 import { fieldTakes } from '../../../renderer/controls/field-keys.ts'
 import { keyText, matches, stroke } from '../../../renderer/shell/keys.ts'
@@ -79,9 +80,9 @@ test('the scrubber shows the newest step until one is selected, and never one th
 })
 
 test('the theme follows the system unless one was chosen', () => {
-  expect(resolvedTheme('system', true)).toBe('dark')
-  expect(resolvedTheme('system', false)).toBe('light')
-  expect(resolvedTheme('light', true)).toBe('light')
+  expect(resolvedTheme('system', 'standard', true)).toBe('dark')
+  expect(resolvedTheme('system', 'standard', false)).toBe('light')
+  expect(resolvedTheme('light', 'standard', true)).toBe('light')
 })
 
 describe('messages', () => {
@@ -111,6 +112,7 @@ const desktop: DesktopState = {
   lastRun: null,
   dumps: [],
   diagnosis: null,
+  settings: DEFAULT_SETTINGS,
   runtime: { app: '', electron: '', chrome: '', node: '', engine: '', device: '' },
   machine: null,
 }
