@@ -34,7 +34,7 @@ describe.skipIf(noPeers !== undefined)('ranks with a GPU each that read each oth
     { graph: true, replicateQ: true, qLen: 2 },
     { topk: 64, graph: true },
     { kvHeads: 16, headDim: 64, kvDtype: 'fp8', graph: true },
-    { draft: true, qLen: 2, graph: true, captureLayers: [2] },
+    { draft: true, qLen: 2, replicateQ: true, graph: true, captureLayers: [2] },
     { draft: true, qLen: 2, layers: 1, captureLayers: [0] },
   ] satisfies Partial<EngineConfig>[]) {
     const config = onGpus(over)

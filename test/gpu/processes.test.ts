@@ -33,7 +33,7 @@ describe.skipIf(skipped)(SUITE, () => {
     { kvHeads: 4, headDim: 128, qLen: 2, graph: true },
     { lseLayout: '[H,T]', paddedHeads: 64, qLen: 2 },
     { restarts: true, interleave: 2, pageSize: 16, qLen: 2, graph: true },
-    { draft: true, qLen: 2, captureLayers: [2] },
+    { draft: true, qLen: 2, replicateQ: true, captureLayers: [2] },
     { draft: true, qLen: 3, layers: 3, graph: true, observer: true, captureLayers: [0] },
     { draft: true, qLen: 2, ranks: 4, topk: 64, graph: true, captureLayers: [2] },
   ]
