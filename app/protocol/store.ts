@@ -35,6 +35,15 @@ const runRef = z.strictObject({
   status: z.enum(RUN_STATUSES),
   /** Short line: model, ranks, contexts. */
   title: z.string(),
+  /** Of an ended run: what its summary says, and whether its check passed. */
+  outcome: z
+    .strictObject({
+      tokensPerSecond: z.number(),
+      provenance,
+      maxRelErr: z.number().nullable(),
+      ok: z.boolean(),
+    })
+    .optional(),
 })
 export type RunRef = z.output<typeof runRef>
 

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { type GpuLinks, gpuLinks, linksText, missingLinks } from '../../app/run/gpu-links.ts'
 import type { CudaInfo } from '../../app/run/machine.ts'
 import { buildCommand, isServerPack } from '../process/build-command.ts'
 import { describeRuntime, type RuntimeDescription } from './electron-runtime.ts'
 import { startEngine } from './engine-process.ts'
 import { messageOf } from './failure.ts'
-import { type GpuLinks, gpuLinks, linksText, missingLinks } from './gpu-links.ts'
 import { findGpus, type Gpu, gpusOf } from './gpus.ts'
 
 export interface EngineReport {

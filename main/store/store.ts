@@ -302,7 +302,7 @@ export class Store {
     try {
       const manifest = this.#manifest(folder)
       const { name, createdAt, status } = manifest
-      return { id, name, createdAt, status, title: bundleTitle(manifest) }
+      return { id, name, createdAt, status, title: bundleTitle(manifest), ...outcomeOf(manifest) }
     } catch (error) {
       const createdAt = statSync(folder, { throwIfNoEntry: false })?.mtime ?? new Date(0)
       return {
@@ -327,6 +327,13 @@ export class Store {
   #push(progress: Progress): void {
     for (const client of this.#clients) client.push(progress)
   }
+}
+
+/** What a list says of how a run went; nothing where it has not ended. */
+const outcomeOf = ({ summary }: Manifest): Pick<RunRef, 'outcome'> => {
+  if (summary === undefined) return {}
+  const { tokensPerSecond, provenance, check } = summary
+  return { outcome: { tokensPerSecond, provenance, maxRelErr: check.maxRelErr, ok: check.ok } }
 }
 
 const bundlesIn = (folder: string): string[] => {

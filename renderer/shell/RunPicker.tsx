@@ -1,4 +1,7 @@
 import type { RunRef } from '../../app/protocol/store.ts'
+import { SourceBadge } from '../controls/SourceBadge.tsx'
+import { formatRate } from '../drawing/format.ts'
+import { sourceNote } from '../drawing/provenance.ts'
 import { useDump } from '../state/dump.ts'
 import { nameOf, type OpenItem, useOpen } from '../state/open.ts'
 import { phaseTone } from '../state/run-state.ts'
@@ -30,7 +33,12 @@ export const RunItem = ({ run, onOpen }: { readonly run: RunRef; readonly onOpen
       <span className="run-item-name">{run.name}</span>
       <span className="run-item-when num">{whenText(run.createdAt)}</span>
       <span className="run-item-title">{run.title}</span>
-      <span className="run-item-status">{run.status}</span>
+      <span className="run-item-status">
+        {run.outcome === undefined || run.status !== 'complete'
+          ? run.status
+          : `${formatRate(run.outcome.tokensPerSecond)} tokens/s${run.outcome.ok ? '' : ', check failed'}`}
+      </span>
+      <SourceBadge source={run.outcome === undefined ? undefined : sourceNote([run.outcome.provenance])} />
     </button>
   )
 }

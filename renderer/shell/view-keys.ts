@@ -78,6 +78,8 @@ export const VIEW_KEYS: Readonly<Record<ViewId, readonly ViewKey[]>> = {
   merge: [
     { keys: '↑ ↓', title: 'Previous and next row', each: ['Previous row', 'Next row'] },
     { keys: '← →', title: 'Previous and next head', each: ['Previous head', 'Next head'] },
+    { keys: 'B', title: 'Show lse in base e or 2' },
+    { keys: 'C', title: 'Merged vector, what mistakes would make of it, or the captured steps' },
   ],
   throughput: [
     {

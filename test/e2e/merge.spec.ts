@@ -1,9 +1,17 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { Page } from 'playwright'
 import { formatFloat, formatSci } from '../../renderer/drawing/format.ts'
 import { bundlesOf, manifestOf, onlyBundle, runDefault, showView } from './desk.ts'
+import { dropOn } from './dump.ts'
 import { expect, test } from './fixture.ts'
 import { mergedRow } from './tensors.ts'
 
+const CLI = join(__dirname, '..', '..', 'dist', 'cli.js')
+const run = promisify(execFile)
 const RANKS = 4
 const LAST_STEP = 23
 
@@ -75,5 +83,62 @@ test('a step that was not captured is run again with capture on one click, also 
   for (const rank of [2, 3]) {
     const [, keys, lse, weight, , state] = await cells(page, rank)
     expect([keys, lse, weight, state]).toEqual(['0', '−∞', formatFloat(0, 6), 'empty'])
+  }
+})
+
+test('mistakes are tried on the real partials, and the one that the engine made is named', async ({
+  desk: { page },
+}) => {
+  const folder = mkdtempSync(join(tmpdir(), 'dcpscope-what-if-'))
+  try {
+    await run(process.execPath, [CLI, 'run', '--scenario', 'lse-base-mismatch', '--out', folder]).catch(
+      // The broken run fails its check, which is what it is for.
+      ({ code }: { code: number }) => expect(code).toBe(1),
+    )
+    await dropOn(page, [join(folder, 'broken.dcp')])
+    await showView(page, 'merge')
+    await page.getByTestId('merge-part-whatIf').click()
+    await expect(page.getByTestId('merge-if-base')).toContainText('what the engine gave')
+    await expect(page.getByTestId('merge-if-equal')).not.toContainText('what the engine gave')
+    await dropOn(page, [join(folder, 'fixed.dcp')])
+    await expect(page.getByTestId('merge-what-if')).toBeVisible()
+    await expect(page.getByText('what the engine gave')).toHaveCount(0)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+test('lse are shown in either base, and a row over every captured step', async ({ desk: { page } }) => {
+  const folder = mkdtempSync(join(tmpdir(), 'dcpscope-steps-'))
+  try {
+    const config = join(folder, 'run.json')
+    writeFileSync(
+      config,
+      JSON.stringify({
+        model: { preset: 'tiny' },
+        workload: { steps: 8 },
+        capture: { steps: [1, 4, 7], layers: [0] },
+      }),
+    )
+    const bundle = join(folder, 'run.dcp')
+    await run(process.execPath, [CLI, 'run', config, '--out', bundle])
+    await dropOn(page, [bundle])
+    await showView(page, 'merge')
+    const want = mergedRow(bundle, 7, 0, RANKS, 0, 0)
+    await expect(page.getByTestId('merge-lse')).toHaveText(formatFloat(want.mergedLse, 4))
+    await page.keyboard.press('b')
+    await expect(page.getByTestId('merge-lse')).toHaveText(formatFloat(want.mergedLse * Math.LOG2E, 4))
+    await page.keyboard.press('c')
+    await page.keyboard.press('c')
+    const rows = page.getByTestId('merge-steps').locator('tbody tr')
+    await expect(rows).toHaveCount(3)
+    for (const [i, step] of [1, 4, 7].entries()) {
+      const { mergedLse } = mergedRow(bundle, step, 0, RANKS, 0, 0)
+      await expect(rows.nth(i)).toContainText(formatFloat(mergedLse * Math.LOG2E, 4))
+    }
+    await rows.nth(1).click()
+    await expect(page.getByTestId('crumb-step')).toHaveText('step 4')
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
   }
 })

@@ -1,6 +1,18 @@
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Locator } from 'playwright'
 import { formatInt, formatPercent, formatRate, formatSci, formatUs } from '../../renderer/drawing/format.ts'
-import { field, manifestOf, numbers, onlyBundle, query, runDefault, stateOf, waitReady } from './desk.ts'
+import {
+  bundlesOf,
+  field,
+  manifestOf,
+  numbers,
+  onlyBundle,
+  query,
+  runDefault,
+  stateOf,
+  waitReady,
+} from './desk.ts'
 import { expect, test } from './fixture.ts'
 
 const exact = async (figure: Locator): Promise<number> => Number(await figure.getAttribute('data-value'))
@@ -99,4 +111,36 @@ test('a run can be paused, resumed and stopped, and its bundle says stopped', as
   const { steps = NaN } = await numbers(bundle, STEP_TOTALS)
   await expect(page.getByTestId('run-steps')).toHaveText(formatInt(steps))
   expect(steps).toBeLessThan(20_000)
+})
+
+test('the history of runs is filtered, and a run of it compared with the newest', async ({ desk }) => {
+  const { page, dataDir } = desk
+  await runDefault(page)
+  await expect(page.getByTestId('machine')).toContainText('CPU with')
+  await page.getByTestId('machine').locator('summary').click()
+  await expect(page.getByTestId('machine-no-gpu')).toContainText('No GPU')
+  const [first = ''] = bundlesOf(dataDir)
+  for (let i = 0; i < 5; i++) {
+    const copy = join(first, '..', `copy-${i}.dcp`)
+    cpSync(first, copy, { recursive: true })
+    const manifest: unknown = JSON.parse(readFileSync(join(copy, 'run.json'), 'utf8'))
+    writeFileSync(
+      join(copy, 'run.json'),
+      JSON.stringify(
+        Object.assign(Object(manifest), { name: `copy ${i}`, createdAt: `2020-01-0${i + 1}T00:00:00.000Z` }),
+      ),
+    )
+  }
+  await page.getByTestId('run-picker').click()
+  await page.getByRole('button', { name: 'Refresh' }).click()
+  await page.getByRole('button', { name: 'New run' }).click()
+  const items = page.locator('.run-recent').getByTestId('run-item')
+  await expect(items).toHaveCount(5)
+  await expect(items.first()).toContainText('tokens/s')
+  await page.getByTestId('history-filter').fill('copy 2')
+  await expect(items).toHaveCount(1)
+  await page.getByTestId('history-compare').click()
+  await expect(page.getByTestId('compare-a')).toContainText('copy 2')
+  await expect(page.getByTestId('compare-headlines')).toContainText('same configuration and place')
+  await expect(page.getByTestId('compare-headlines')).toContainText('no time changed significantly')
 })

@@ -1,12 +1,21 @@
-import type { LseBase } from '../../../app/lse/base.ts'
+import { LSE_BASES, type LseBase } from '../../../app/lse/base.ts'
 import { useCanvas } from '../../drawing/canvas.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useTheme } from '../../theme/use-theme.ts'
 import { drawLse, rankAt } from './draw-lse.ts'
+import { useMergeLook } from './look.ts'
 import type { MergeModel } from './model.ts'
 
+interface Props {
+  readonly model: MergeModel
+  /** Base in which lse are shown, and that of the capture. */
+  readonly base: LseBase
+  readonly own: LseBase
+}
+
 /** Each rank's lse on one axis, and below it the bar of weights that they give. */
-export const LsePicture = ({ model, base }: { readonly model: MergeModel; readonly base: LseBase }) => {
+export const LsePicture = ({ model, base, own }: Props) => {
+  const showBase = useMergeLook((s) => s.showBase)
   const theme = useTheme()
   const { rank, select } = useSelection()
   const canvas = useCanvas(
@@ -19,7 +28,24 @@ export const LsePicture = ({ model, base }: { readonly model: MergeModel; readon
     .join(', ')
   return (
     <figure className="merge-lse">
-      <figcaption>Log-sum-exp of each rank (base {base}) and the weights that it gives</figcaption>
+      <figcaption>
+        <span>Log-sum-exp of each rank, and its weight</span>
+        <fieldset className="merge-parts" aria-label="Base in which lse are shown">
+          {LSE_BASES.map((one) => (
+            <button
+              key={one}
+              type="button"
+              className="button"
+              title={`Show lse in base ${one} (B switches)${one === own ? '; the kernel returns this one' : ''}`}
+              aria-pressed={base === one}
+              data-testid={`merge-base-${one}`}
+              onClick={() => showBase(one)}
+            >
+              base {one}
+            </button>
+          ))}
+        </fieldset>
+      </figcaption>
       <canvas
         ref={canvas}
         role="img"

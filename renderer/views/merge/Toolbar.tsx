@@ -5,6 +5,7 @@ import { useDump } from '../../state/dump.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useView } from '../../state/view.ts'
 import { arrowMove, type CaptureKey, within } from './choice.ts'
+import { MERGE_PARTS, useMergeLook } from './look.ts'
 import type { CaptureShape } from './model.ts'
 
 interface Props {
@@ -26,7 +27,17 @@ export const Toolbar = ({ run, captured, capture, row, head }: Props) => {
     select({ request: capture?.request[kept] ?? null, qIndex: capture?.qIndex[kept] ?? null })
   }
   const toHead = (next: number): void => select({ head: within(Math.trunc(next), heads) })
+  const { part, base, show, showBase } = useMergeLook()
+  const shownBase = base ?? capture?.lseBase ?? 'e'
   useViewKeys((event) => {
+    if (event.code === 'KeyB') {
+      showBase(shownBase === 'e' ? '2' : 'e')
+      return true
+    }
+    if (event.code === 'KeyC') {
+      show(MERGE_PARTS[(MERGE_PARTS.indexOf(part) + 1) % MERGE_PARTS.length] ?? 'vector')
+      return true
+    }
     const move = arrowMove(event.code)
     if (move === null || capture === null) return false
     if (move.rows !== 0) toRow(row + move.rows)

@@ -1,3 +1,4 @@
+import { convertLse, type LseBase } from '../../../app/lse/base.ts'
 import { type VectorError, vectorError } from '../../../app/lse/error.ts'
 import { mergePartials, mergeWeights } from '../../../app/lse/merge.ts'
 import type { StoreResult } from '../../../app/protocol/store.ts'
@@ -123,3 +124,14 @@ export const shareOf = ({ out }: MergeInput, width: number, rank: number, weight
   Float64Array.from({ length: width }, (_, d) =>
     weight === 0 ? 0 : weight * (out[rank * width + d] ?? Number.NaN),
   )
+
+/** The same with every lse in another base; weights and errors are of numbers that do not change. */
+export const inBase = (model: MergeModel, from: LseBase, to: LseBase): MergeModel =>
+  from === to
+    ? model
+    : {
+        ...model,
+        ranks: model.ranks.map((part) => ({ ...part, lse: convertLse(part.lse, from, to) })),
+        lse: convertLse(model.lse, from, to),
+        referenceLse: model.referenceLse === null ? null : convertLse(model.referenceLse, from, to),
+      }

@@ -3,6 +3,7 @@ import './run.css'
 import { useSession } from '../../state/session.ts'
 import { ConfigForm } from './ConfigForm.tsx'
 import { DerivedPanel } from './DerivedPanel.tsx'
+import { MachinePanel } from './MachinePanel.tsx'
 import { RunPanel } from './RunPanel.tsx'
 import { StartScreen } from './StartScreen.tsx'
 import { useWide } from './use-wide.ts'
@@ -19,6 +20,7 @@ export const RunView = () => {
         <div className="run-main">{isOpen ? <RunPanel /> : <StartScreen />}</div>
         <div className="run-side">
           <DerivedPanel key={folded ? 'folded' : 'open'} folded={folded} />
+          <MachinePanel />
         </div>
       </div>
     </div>

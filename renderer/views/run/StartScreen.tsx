@@ -1,14 +1,12 @@
 import { FolderIcon, PlayIcon } from '../../shell/icons.tsx'
-import { RunItem } from '../../shell/RunPicker.tsx'
 import { startDefaultRun } from '../../state/run-actions.ts'
 import { useSession } from '../../state/session.ts'
 import { whyNotStart } from '../../state/start.ts'
-
-const RECENT = 5
+import { History } from './History.tsx'
 
 /** Before a run is open: the way to one. */
 export const StartScreen = () => {
-  const { desktop, runs, openBundle, openRunById } = useSession()
+  const { desktop, openBundle } = useSession()
   const reason = whyNotStart(desktop, 0)
   return (
     <div className="run-start">
@@ -32,14 +30,7 @@ export const StartScreen = () => {
         </button>
       </div>
       <p className="quiet run-start-reason">{reason ?? ''}</p>
-      {runs.length === 0 ? null : (
-        <section className="run-recent" aria-label="Recent runs">
-          <h3>Recent runs</h3>
-          {runs.slice(0, RECENT).map((run) => (
-            <RunItem key={run.id} run={run} onOpen={() => void openRunById(run.id)} />
-          ))}
-        </section>
-      )}
+      <History />
     </div>
   )
 }

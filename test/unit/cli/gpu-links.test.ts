@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { gpuLinks, linksText, missingLinks } from '../../../app/run/gpu-links.ts'
 import type { CudaInfo } from '../../../app/run/machine.ts'
-import { gpuLinks, linksText, missingLinks } from '../../../main/cli/gpu-links.ts'
 import { GPU, NO_GPU } from '../engine/fake-run.ts'
 
 const machine = (peers: readonly number[][], nccl: CudaInfo['nccl']): CudaInfo => ({

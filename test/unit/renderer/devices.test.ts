@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import type { RunRef } from '../../../app/protocol/store.ts'
 import type { CudaInfo, Machine } from '../../../app/run/machine.ts'
 import { deviceChoices, gpuText, runsOn, whyIdle, whyNoGpu } from '../../../renderer/state/devices.ts'
 import { judge, presetDraft, useRunForm } from '../../../renderer/state/form.ts'
+import { machineLine } from '../../../renderer/views/run/machine-line.ts'
+import { matching } from '../../../renderer/views/run/matching.ts'
 import { memoryOf } from '../../../renderer/views/run/memory.ts'
 
 const cpu = { cores: 2, simd: 'avx2', memoryAvailableBytes: 2 ** 33 }
@@ -97,4 +100,27 @@ test('predicted memory is listed from the largest part on, and held against what
   expect(memory.components.map(({ name }) => name)).toEqual(['kv_pages', 'queries'])
   expect(memory).toMatchObject({ totalBytes: 95, fits: true })
   expect(memoryOf({ device: 'cuda', components, availableBytes: 94 }).fits).toBe(false)
+})
+
+test('a machine in a line names its CPU and its GPUs', () => {
+  expect(machineLine({ cpu })).toBe('CPU with 2 cores')
+  expect(machineLine(machine(none))).toBe('CPU with 2 cores')
+  expect(machineLine(machine(some))).toBe('CPU with 2 cores, NVIDIA H200')
+  expect(machineLine(machine({ ...some, devices: [gpu, gpu] }))).toBe('CPU with 2 cores, 2 × NVIDIA H200')
+})
+
+test('runs of the history are found by words of name, configuration and status', () => {
+  const run = (name: string, title: string, status: RunRef['status']): RunRef => ({
+    id: name,
+    name,
+    title,
+    status,
+    createdAt: '',
+  })
+  const runs = [run('one', 'tiny, DCP 4, fp8', 'complete'), run('two', 'tiny, DCP 2', 'failed')]
+  const found = (words: string): string[] => matching(runs, words).map(({ name }) => name)
+  expect(found('')).toEqual(['one', 'two'])
+  expect(found('DCP tiny')).toEqual(['one', 'two'])
+  expect(found('fp8 complete')).toEqual(['one'])
+  expect(found('failed one')).toEqual([])
 })

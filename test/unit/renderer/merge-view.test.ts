@@ -13,12 +13,15 @@ import { type Chip, chipsOf, offShown } from '../../../renderer/views/merge/draw
 import { axisTicks, lseAxis, tickDigits } from '../../../renderer/views/merge/lse-axis.ts'
 import {
   type CaptureShape,
+  inBase,
   type MergeInput,
   mergeModel,
   shareOf,
 } from '../../../renderer/views/merge/model.ts'
+import { stepMerge, stepsOf } from '../../../renderer/views/merge/use-steps.ts'
 import { entryAt, gapsOf, rangeOf, signedErrors } from '../../../renderer/views/merge/vector-plot.ts'
 import { segmentsOf } from '../../../renderer/views/merge/weight-bar.ts'
+import { whatIfs } from '../../../renderer/views/merge/what-if.ts'
 
 const capture = (visibleKeys: number[], width = 2): CaptureShape => ({
   rows: 1,
@@ -46,7 +49,64 @@ const input = (lse: number[], out: number[], merged: number[], reference: number
 
 const INF = Number.POSITIVE_INFINITY
 
+describe('what mistakes make of the same partials', () => {
+  const right = () => input([Math.log(2), Math.log(8)], [0, 1, 10, 1], [8, 1], [8, 1])
+
+  it('says which of them the engine made, where it made one', () => {
+    const wrong = { ...right(), merged: Float32Array.of(7.23303, 1) }
+    const shape = capture([2, 8])
+    const found = whatIfs(wrong, shape, mergeModel(wrong, shape, 0))
+    expect(found.filter(({ isEngine }) => isEngine).map(({ text }) => text)).toEqual([
+      'all lse taken for base 2',
+    ])
+    expect(found.find(({ text }) => text === 'rank 0 dropped')?.error.relative).toBeCloseTo(
+      2 / Math.hypot(8, 1),
+      6,
+    )
+    expect(whatIfs(right(), shape, mergeModel(right(), shape, 0)).some(({ isEngine }) => isEngine)).toBe(
+      false,
+    )
+  })
+
+  it('are none where there is one rank', () => {
+    const alone = input([1], [3, 4], [3, 4], null)
+    expect(whatIfs(alone, capture([5]), mergeModel(alone, capture([5]), 0))).toEqual([])
+  })
+})
+
+describe('a merge over steps', () => {
+  it('is read at captured steps of the layer, thinned where they are many', () => {
+    const captures = Array.from({ length: 200 }, (_, i) => ({ step: 199 - i, layer: i % 2 }))
+    const steps = stepsOf(captures, 0)
+    expect(steps.length).toBe(50)
+    expect(steps).toEqual(steps.toSorted((a, b) => a - b))
+    expect(stepsOf(captures, 7)).toEqual([])
+  })
+
+  it('has weights, lse and error of each', () => {
+    const made = stepMerge(4, input([Math.log(2), Math.log(8)], [0, 1, 10, 1], [8, 1], [8, 1]), 'e')
+    expect(made.step).toBe(4)
+    expect([...made.weights].map((w) => Number(w.toFixed(6)))).toEqual([0.2, 0.8])
+    expect(made.lse).toBeCloseTo(Math.log(10), 6)
+    expect(made.error?.relative).toBe(0)
+  })
+})
+
 describe('the model of a merge', () => {
+  it('has every lse in the base that is asked for, and the same weights', () => {
+    const model = mergeModel(
+      { ...input([Math.log(2), -INF], [0, 1, 0, 0], [0, 1], [0, 1]), referenceLse: Math.log(2) },
+      capture([2, 0]),
+      0,
+    )
+    const other = inBase(model, 'e', '2')
+    expect(other.ranks.map(({ lse }) => lse)[0]).toBeCloseTo(1, 6)
+    expect(other.ranks[1]?.lse).toBe(-INF)
+    expect([other.lse, other.referenceLse].map((lse) => Number(lse?.toFixed(6)))).toEqual([1, 1])
+    expect(other.ranks.map(({ weight }) => weight)).toEqual(model.ranks.map(({ weight }) => weight))
+    expect(inBase(model, 'e', 'e')).toBe(model)
+  })
+
   it('weighs ranks by their lse and agrees with an engine that merged right', () => {
     const model = mergeModel(
       input([Math.log(2), Math.log(8)], [0, 1, 10, 1], [8, 1], [8, 1]),

@@ -1,4 +1,4 @@
-import type { CudaInfo, NcclInfo } from '../../app/run/machine.ts'
+import type { CudaInfo, NcclInfo } from './machine.ts'
 
 /** What ranks with a GPU each can exchange by. GPUs are numbered as the engine numbers them. */
 export interface GpuLinks {
@@ -20,7 +20,8 @@ export const linksText = ({ peers, nccl }: GpuLinks): string[] => [
   ...(peers.length === 0 ? [] : [`Peer access  ${peersText(peers)}`]),
 ]
 
-const peersText = (peers: GpuLinks['peers']): string => {
+/** Which GPUs reach which others' memory, in words. */
+export const peersText = (peers: GpuLinks['peers']): string => {
   const others = peers.length - 1
   if (peers.every((reached) => reached.length === others))
     return `all ${peers.length} GPUs reach each other's memory`
