@@ -22,7 +22,12 @@ export const VIEW_KEYS: Readonly<Record<ViewId, readonly ViewKey[]>> = {
       title: 'Previous and next span of the rank (also ← →)',
       each: ['Previous span of the rank', 'Next span of the rank'],
     },
-    { keys: 'P N', title: 'Previous and next rank', each: ['Previous rank', 'Next rank'] },
+    {
+      keys: 'P N',
+      title: 'Rank of the lane above and below (also ↑ ↓; Shift+↑ ↓: move the lane of the rank)',
+      each: ['Rank of the lane above', 'Rank of the lane below'],
+    },
+    { keys: 'G', title: 'Fold the lane of the rank to its graph replays, or unfold it (Shift: all lanes)' },
     {
       keys: 'R',
       title: 'Make the selected span or step, or what is shown, an area (Shift and drag: any part)',
@@ -35,7 +40,10 @@ export const VIEW_KEYS: Readonly<Record<ViewId, readonly ViewKey[]>> = {
     { keys: 'C', title: 'Copy the time between the last two marks' },
     { keys: 'L', title: 'Lines from the last rank of a collective to those that waited for it' },
     { keys: 'K', title: 'Critical path of the selected step, and its slowest rank' },
-    { keys: 'T', title: 'Statistics of the area, the selected step or the run' },
+    {
+      keys: 'T',
+      title: 'Statistics of the area, the selected step or the run (Shift: pin the lane of the rank)',
+    },
   ],
   ownership: [
     { keys: 'W S', title: 'Zoom in and out', each: ['Zoom in', 'Zoom out'] },

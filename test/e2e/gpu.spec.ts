@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ElectronApplication, Locator, Page } from 'playwright'
-import { lanesOf, laneTop } from '../../renderer/views/timeline/lanes.ts'
+import { groupTop, lanesOf, laneTop } from '../../renderer/views/timeline/lanes.ts'
 import { field, showView, stateOf, waitReady, wheelIn } from './desk.ts'
 import { expect, test } from './fixture.ts'
 import { EMULATED, RANKS, STEPS, TIME_SLICED, writeGpuBundle } from './gpu-bundle.ts'
@@ -105,7 +105,7 @@ test('the cards of spans and of a graph replay say what is emulated, and a copy 
     const canvas = page.getByTestId('timeline-canvas')
     const box = await canvas.boundingBox()
     if (box === null) throw new Error('the timeline has no box')
-    const lanes = lanesOf(box.height, RANKS, 0)
+    const lanes = lanesOf(box.height, RANKS, 0, false, { replays: true })
     const y = box.y + laneTop(1, lanes) + lanes.laneHeight / 2
     const card = page.getByTestId('timeline-card')
     const x = box.x + lanes.labelWidth + 10
@@ -113,7 +113,7 @@ test('the cards of spans and of a graph replay say what is emulated, and a copy 
     await expect(card).toContainText('decode_attn')
     await expect(card).toContainText('emulated')
 
-    await page.mouse.move(x, box.y + laneTop(1, lanes) + 1)
+    await page.mouse.move(x, box.y + groupTop(1, lanes) + 5)
     await expect(card).toContainText('graph_replay')
     await page.mouse.move(x, y)
 

@@ -53,7 +53,7 @@ test('the recorded kernels of a step lie in a lane under their rank, with name, 
     await showView(page, 'timeline')
     const box = await page.getByTestId('timeline-canvas').boundingBox()
     if (box === null) throw new Error('the timeline has no box')
-    const lanes = lanesOf(box.height, RANKS, 0, true)
+    const lanes = lanesOf(box.height, RANKS, 0, true, { replays: true })
     const [left, right] = [lanes.labelWidth + 2, box.width - 2]
     const y = kernelTop(1, lanes) + lanes.kernelHeight / 2
 

@@ -185,3 +185,64 @@ test('a selected collective says which rank came last, and tells waiting from tr
   await expect(row('rank 0')).toContainText(`${formatNs(waitNs)} + ${formatNs(transferNs)}`)
   await expect(row(`rank ${SLOW.rank}`)).toContainText(`${formatNs(0)} + ${formatNs(transferNs)}`)
 })
+
+test('lanes are pinned, moved and folded with mouse and keys, and lie there at the next start', async () => {
+  const userData = mkdtempSync(join(tmpdir(), 'dcpscope-lanes-'))
+  const open = async (): Promise<Launched> => {
+    const opened = await launch({ dataDir: data, userData })
+    await waitReady(opened.page, 'store')
+    await opened.page.getByTestId('run-item').first().click()
+    await showView(opened.page, 'timeline')
+    await expect(opened.page.getByTestId('timeline-canvas')).toBeVisible()
+    return opened
+  }
+  /** The rank on a lane, as the card under the pointer says it. */
+  const rankOn = async (page: Page, slot: number): Promise<string> => {
+    const plot = await plotOf(page)
+    const x = plot.x(stepAt(4).startNs + 20_000)
+    await page.mouse.move(x - 1, plot.y(slot))
+    await page.mouse.move(x, plot.y(slot))
+    const card = page.getByTestId('timeline-card')
+    return (await card.locator('dt:text-is("rank") + dd').textContent()) ?? ''
+  }
+  const order = async (page: Page): Promise<string> => {
+    const ranks: string[] = []
+    for (let slot = 0; slot < RANKS; slot++) ranks.push(await rankOn(page, slot))
+    return ranks.join(' ')
+  }
+  let opened = await open()
+  try {
+    const { page } = opened
+    expect(await order(page)).toBe('0 1 2 3')
+    for (let rank = 0; rank <= SLOW.rank; rank++) await page.keyboard.press('KeyN')
+    await page.keyboard.press('Shift+KeyT')
+    await expect(page.getByTestId('timeline-pin')).toHaveAttribute('aria-pressed', 'true')
+    expect(await order(page)).toBe('2 0 1 3')
+
+    // By its name rank 0 goes to the end, and with keys one place up again.
+    const plot = await plotOf(page)
+    const names = plot.x((await rangeOf(page)).start) - 40
+    await dragged(page, [names, plot.y(1)], [names, plot.y(3)])
+    expect(await order(page)).toBe('2 1 3 0')
+    await page.mouse.click(names, plot.y(3))
+    await page.keyboard.press('Shift+ArrowUp')
+    expect(await order(page)).toBe('2 1 0 3')
+    await expect(page.getByTestId('timeline-lane-up')).toBeEnabled()
+  } finally {
+    await opened.close()
+  }
+  opened = await open()
+  try {
+    const { page } = opened
+    expect(await order(page)).toBe('2 1 0 3')
+    await page.keyboard.press('KeyN')
+    await expect(page.getByTestId('crumb-rank')).toContainText('2')
+    await page.keyboard.press('KeyG')
+    await expect(page.getByTestId('timeline-fold')).toHaveAttribute('aria-pressed', 'true')
+    await page.getByTestId('timeline-lanes-reset').click()
+    expect(await order(page)).toBe('0 1 2 3')
+  } finally {
+    await opened.close()
+    rmSync(userData, { recursive: true, force: true })
+  }
+})

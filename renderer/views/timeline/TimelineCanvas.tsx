@@ -4,6 +4,7 @@ import { formatNs } from '../../drawing/format.ts'
 import { sourceNote, withSource } from '../../drawing/provenance.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useTheme } from '../../theme/use-theme.ts'
+import { movedTo } from './arrangement.ts'
 import { drawTimeline } from './draw.ts'
 import type { Plate } from './draw-spans.ts'
 import { flowsIn } from './flows.ts'
@@ -15,6 +16,7 @@ import { snapped } from './measure.ts'
 import { type TimeRange, timeAtX } from './range.ts'
 import type { HoveredItem, Meeting, PathColumns, StepColumns } from './scene.ts'
 import type { TilePiece } from './tiles.ts'
+import type { ArrangementControl } from './use-arrangement.ts'
 import { type Point, useGestures } from './use-gestures.ts'
 import { usePicking } from './use-picking.ts'
 import type { RangeControl } from './use-range.ts'
@@ -32,6 +34,9 @@ interface Props {
   readonly path: PathColumns | null
   /** Whether the run records kernels: each rank has a lane for them. */
   readonly kernels: boolean
+  /** Whether it replays graphs: each rank has a row of replays. */
+  readonly replays: boolean
+  readonly arrangementControl: ArrangementControl
   /** The kernel that is selected. */
   readonly pickedKernel: HoveredItem | null
   /** The selected span as the store has it. */
@@ -62,7 +67,8 @@ export const TimelineCanvas = (props: Props) => {
   const [pointer, setPointer] = useState<Point | null>(null)
   const [zoomBox, setZoomBox] = useState<TimeRange | null>(null)
   const plate = useRef<Plate | null>(null)
-  const lanes = lanesOf(size.height, ranks, look.scroll, kernels)
+  const { arrangement } = props.arrangementControl
+  const lanes = lanesOf(size.height, ranks, look.scroll, kernels, { replays: props.replays, arrangement })
   const plot = Math.max(1, size.width - lanes.labelWidth)
   const selected = span ?? (rank === null || timeNs === null ? null : itemAtTime(rank, timeNs, pieces))
   const hovered =
@@ -101,6 +107,8 @@ export const TimelineCanvas = (props: Props) => {
       range.endNs,
       ranks,
       look,
+      arrangement,
+      props.replays,
       pieces,
       steps,
       rank,
@@ -121,7 +129,7 @@ export const TimelineCanvas = (props: Props) => {
   )
   const picking = usePicking({
     run,
-    ranks,
+    order: lanes.order,
     pieces,
     selected,
     shown: range,
@@ -151,10 +159,13 @@ export const TimelineCanvas = (props: Props) => {
     onZoomBox: setZoomBox,
     onMeasure: (...ends) =>
       change(() => ({ marks: ends.map((ns) => snapped(ns, edges(), nearNs)).sort((a, b) => a - b) })),
+    onLane: (moved, slot) => props.arrangementControl.change((now) => movedTo(now, ranks, moved, slot)),
     onScroll: (pixels) => change(() => ({ scroll: lanes.scroll + pixels })),
   })
   useTimelineKeys({
     ranks,
+    rank,
+    arrangementControl: props.arrangementControl,
     lookControl,
     control,
     picking,

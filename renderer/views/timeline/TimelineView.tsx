@@ -4,13 +4,14 @@ import './panel/panel.css'
 import { useCallback, useMemo, useState } from 'react'
 import type { RunInfo } from '../../../app/protocol/store.ts'
 import { recordsKernels } from '../../../app/run/engine-config.ts'
-import { STAGES, type Stage } from '../../../app/trace/stages.ts'
+import { OUTER_STAGES, STAGES, type Stage } from '../../../app/trace/stages.ts'
 import { NothingOfSweep } from '../../controls/NothingOfSweep.tsx'
 import { placedSource, sourceNote } from '../../drawing/provenance.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useSession } from '../../state/session.ts'
 import { useAnswer } from '../../state/use-answer.ts'
 import { useView } from '../../state/view.ts'
+import { LaneButtons } from './LaneButtons.tsx'
 import { Legend } from './Legend.tsx'
 import { toggledStage, useLook, useLookStore } from './look.ts'
 import { measuresOf } from './measure.ts'
@@ -25,6 +26,7 @@ import { scopeOf } from './scope.ts'
 import { itemOfSpan, spanAt } from './span-search.ts'
 import { TimelineCanvas } from './TimelineCanvas.tsx'
 import { Toolbar } from './Toolbar.tsx'
+import { useArrangement } from './use-arrangement.ts'
 import { useTimelineInspector } from './use-inspector.ts'
 import { middleOf, partOf } from './use-picking.ts'
 import { useRange } from './use-range.ts'
@@ -32,6 +34,8 @@ import { useTiles } from './use-tiles.ts'
 
 /** Steps whose borders the ruler knows; of longer runs they are thinned. */
 const MOST_STEPS = 10_000
+
+const isOuter = (name: string): boolean => OUTER_STAGES.some((stage) => stage === name)
 
 const isStage = (name: string): name is Stage => STAGES.some((stage) => stage === name)
 
@@ -112,6 +116,9 @@ const Timeline = ({ open }: { readonly open: RunInfo }) => {
   const span = isNow ? (found.answer?.data ?? null) : null
   const placed = placedSource(open.manifest)
   const kernels = recordsKernels(open.manifest.config)
+  const replays =
+    open.manifest.config.engine.graph || (stages.answer?.data ?? []).some(({ stage }) => isOuter(stage))
+  const arrangementControl = useArrangement(run)
   // It stands as long as nothing else is selected.
   const isPicked = look.kernel !== null && look.kernel.rank === rank && middleOf(look.kernel) === timeNs
   const pickedKernel = isPicked ? look.kernel : null
@@ -198,6 +205,7 @@ const Timeline = ({ open }: { readonly open: RunInfo }) => {
         live={live}
         loading={tiles.loading}
         hiddenStep={hiddenStep}
+        lane={rank === null ? null : <LaneButtons rank={rank} ranks={ranks} control={arrangementControl} />}
         measure={measuresOf(look.marks).at(-1)}
         onUnmark={() => lookControl.change(() => ({ marks: [] }))}
         manifest={open.manifest}
@@ -225,6 +233,8 @@ const Timeline = ({ open }: { readonly open: RunInfo }) => {
         span={spanItem}
         meeting={meeting}
         kernels={kernels}
+        replays={replays}
+        arrangementControl={arrangementControl}
         pickedKernel={pickedKernel}
         placed={placed}
         setWidth={setWidth}

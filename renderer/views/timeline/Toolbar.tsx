@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import type { Caveats } from '../../../app/trace/caveat.ts'
 import { CaveatNote } from '../../controls/CaveatNote.tsx'
 import { formatNs } from '../../drawing/format.ts'
@@ -14,6 +15,8 @@ interface Props {
   readonly loading: boolean
   /** The selected step where it is out of sight. */
   readonly hiddenStep: { readonly step: number; readonly part: TimeRange } | null
+  /** What can be done to the lane of the selected rank. */
+  readonly lane: ReactNode
   /** Between the last two marks. */
   readonly measure: Measure | undefined
   readonly onUnmark: () => void
@@ -21,7 +24,7 @@ interface Props {
   readonly manifest: Caveats
 }
 
-export const Toolbar = ({ control, live, loading, hiddenStep, measure, onUnmark, manifest }: Props) => {
+export const Toolbar = ({ control, live, loading, hiddenStep, lane, measure, onUnmark, manifest }: Props) => {
   const { range } = control
   return (
     <div className="toolbar timeline-toolbar" role="toolbar" aria-label="Timeline">
@@ -101,6 +104,7 @@ export const Toolbar = ({ control, live, loading, hiddenStep, measure, onUnmark,
           </button>
         </span>
       )}
+      {lane}
       <CaveatNote manifest={manifest} />
       <span className="timeline-loading quiet" role="status">
         {loading ? 'loading' : ''}

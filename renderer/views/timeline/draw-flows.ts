@@ -1,6 +1,6 @@
 import { strokeWithHalo } from '../../drawing/halo.ts'
 import type { Ink } from '../../drawing/ink.ts'
-import { type Lanes, laneTop } from './lanes.ts'
+import { clipTop, type Lanes, laneTop, stagesHeight } from './lanes.ts'
 import { xOfTime } from './range.ts'
 import type { Meeting, Scene } from './scene.ts'
 
@@ -10,7 +10,9 @@ const LEAST_WAIT = 14
 const MOST = 120
 const DOT = 3.5
 
-const middleOf = (rank: number, lanes: Lanes): number => laneTop(rank, lanes) + lanes.laneHeight / 2
+/** Of a rank's stages; of ranks that are scrolled away at the border below which they are. */
+const middleOf = (rank: number, lanes: Lanes): number =>
+  Math.max(clipTop(rank, lanes), laneTop(rank, lanes) + stagesHeight(rank, lanes) / 2)
 
 /** A round mark where a rank entered, with a halo. */
 const dot = (ctx: CanvasRenderingContext2D, ink: Ink, x: number, y: number, colour: string): void => {
@@ -35,12 +37,13 @@ export const drawFlows = (ctx: CanvasRenderingContext2D, scene: Scene, plot: num
     return to >= 0 && to <= plot && to - from >= LEAST_WAIT
   })
   if (seen.length <= MOST)
-    for (const { lastEnterNs, lastRank, fromRank, toRank } of seen) {
+    for (const { lastEnterNs, lastRank, ranks } of seen) {
       const x = Math.round(xOfTime(lastEnterNs, range, plot)) + 0.5
       ctx.globalAlpha = 0.75
       ctx.fillStyle = ink.text1
-      const [top, bottom] = [fromRank, toRank].map((rank) => middleOf(rank, lanes)).sort((a, b) => a - b)
-      ctx.fillRect(x - 0.5, top ?? 0, 1, (bottom ?? 0) - (top ?? 0))
+      const heights = ranks.map((rank) => middleOf(rank, lanes))
+      const [top, bottom] = [Math.min(...heights), Math.max(...heights)]
+      ctx.fillRect(x - 0.5, top, 1, bottom - top)
       ctx.globalAlpha = 1
       dot(ctx, ink, x, middleOf(lastRank, lanes), ink.text0)
     }

@@ -1,10 +1,11 @@
+import { OUTER_STAGES } from '../../../app/trace/stages.ts'
 import { formatNs } from '../../drawing/format.ts'
 import type { Ink } from '../../drawing/ink.ts'
-import { laneArea } from './draw-spans.ts'
+import { laneArea, type RowName } from './draw-spans.ts'
 import { LAYER_BAND, STEP_BAND, TIME_BAND } from './lanes.ts'
 import { type Measure, measuresOf } from './measure.ts'
 import { xOfTime } from './range.ts'
-import type { Scene } from './scene.ts'
+import type { HoveredItem, Scene } from './scene.ts'
 
 /** The marked area, and lines around the span under the pointer and the selected one. */
 export const drawOutlines = (ctx: CanvasRenderingContext2D, scene: Scene, plot: number, ink: Ink): void => {
@@ -14,7 +15,7 @@ export const drawOutlines = (ctx: CanvasRenderingContext2D, scene: Scene, plot: 
     ctx.globalAlpha = 0.18
     for (const rank of area.ranks) {
       const box = laneArea(lanes, rank, area.range, range, plot)
-      ctx.fillRect(box.x, box.y - lanes.laneGap, box.width, box.height + lanes.laneGap)
+      if (box !== null) ctx.fillRect(box.x, box.y, box.width, box.height)
     }
     ctx.globalAlpha = 1
   }
@@ -25,16 +26,22 @@ export const drawOutlines = (ctx: CanvasRenderingContext2D, scene: Scene, plot: 
   ] as const) {
     if (item === null) continue
     const part = { startNs: item.startNs, endNs: item.startNs + item.durNs }
-    const box = laneArea(lanes, item.rank, part, range, plot, item.kernel !== undefined)
+    const box = laneArea(lanes, item.rank, part, range, plot, rowOf(item))
+    if (box === null) continue
     // A line in the colour of the ground parts the outline from the stage's colour.
     outline(ctx, box, thick + 1.5, ink.bg0)
     outline(ctx, box, thick, colour)
   }
 }
 
+const rowOf = (item: HoveredItem): RowName => {
+  if (item.kernel !== undefined) return 'kernels'
+  return OUTER_STAGES.includes(item.stage) ? 'group' : 'stages'
+}
+
 const outline = (
   ctx: CanvasRenderingContext2D,
-  box: ReturnType<typeof laneArea>,
+  box: NonNullable<ReturnType<typeof laneArea>>,
   thick: number,
   colour: string,
 ): void => {

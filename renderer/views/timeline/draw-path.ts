@@ -1,5 +1,5 @@
 import type { Ink } from '../../drawing/ink.ts'
-import { type Lanes, laneTop } from './lanes.ts'
+import { clipTop, type Lanes, laneTop, stagesHeight } from './lanes.ts'
 import { type TimeRange, xOfTime } from './range.ts'
 import type { PathColumns, Scene } from './scene.ts'
 
@@ -7,8 +7,9 @@ import type { PathColumns, Scene } from './scene.ts'
 const THICK = 3
 const HALO = 1.5
 
+/** At the foot of a rank's stages; of ranks that are scrolled away at the border below which they are. */
 const baseline = (rank: number, lanes: Lanes): number =>
-  laneTop(rank, lanes) + lanes.laneHeight - THICK - HALO
+  Math.max(clipTop(rank, lanes), laneTop(rank, lanes) + stagesHeight(rank, lanes) - THICK - HALO)
 
 /** First segment that ends after `ns`; segments follow each other. */
 const firstAfter = ({ end }: PathColumns, ns: number): number => {

@@ -1,11 +1,20 @@
 import { STAGES, type Stage } from '../../../app/trace/stages.ts'
 import { stageColour, stageHatched, stageInk, type Theme } from '../../theme/colours.ts'
 import { shortKernelName } from './kernel-name.ts'
-import { kernelTop, type Lanes, laneBottom, laneTop, outerTrack } from './lanes.ts'
+import {
+  clipTop,
+  groupTop,
+  kernelsHeight,
+  kernelTop,
+  type Lanes,
+  laneBottom,
+  laneTop,
+  stagesHeight,
+} from './lanes.ts'
 import { type TimeRange, xOfTime } from './range.ts'
 import { type LaneLine, type Rgb, rgbOf, SpanRaster } from './raster.ts'
 import type { Scene } from './scene.ts'
-import { firstOfRank, type TileItems } from './tiles.ts'
+import { firstOfRank, type SpanTile, type TileItems } from './tiles.ts'
 
 /** How much of its colour a dimmed stage keeps. */
 const DIMMED = 0.14
@@ -71,50 +80,86 @@ const rasterise = (scene: Scene, plate: Plate, dpr: number, paint: Paint, hatch:
   const { raster } = plate
   const labels: Label[] = []
   raster.clear()
-  for (let rank = 0; rank < lanes.ranks; rank++) {
-    const top = Math.round(laneTop(rank, lanes) * dpr)
-    const bottom = Math.round((laneTop(rank, lanes) + lanes.laneHeight) * dpr)
-    if (laneBottom(rank, lanes) <= lanes.rulerHeight || top >= raster.height) continue
-    const shownTop = Math.max(top, Math.round(lanes.rulerHeight * dpr))
-    for (const { tile, range } of scene.pieces)
-      addItems(tile, range, rank, scene, raster.line, dpr, paint, labels)
-    raster.put(shownTop, bottom, hatch)
-    rasteriseKernels(rank, scene, raster, dpr, paint, hatch, labels)
-    if (!scene.pieces.some(({ tile }) => tile.outer.rank.includes(rank))) continue
-    for (const { tile, range } of scene.pieces)
-      addItems(tile.outer, range, rank, scene, raster.line, dpr, paint, [])
-    raster.put(shownTop, top + Math.round(outerTrack(lanes) * dpr), hatch)
+  for (const rank of lanes.order) {
+    if (laneBottom(rank, lanes) <= clipTop(rank, lanes) || laneTop(rank, lanes) * dpr >= raster.height)
+      continue
+    for (const row of rowsOf(rank, lanes)) {
+      const own: Label[] = []
+      for (const piece of scene.pieces)
+        addItems(
+          row.items(piece.tile),
+          piece.range,
+          rank,
+          scene,
+          raster.line,
+          dpr,
+          paint,
+          own,
+          row.text(piece.tile),
+        )
+      raster.put(
+        Math.round(Math.max(row.top, clipTop(rank, lanes)) * dpr),
+        Math.round((row.top + row.height) * dpr),
+        hatch,
+      )
+      const y = row.top + row.height / 2
+      if (row.height >= LEAST_LABELLED && y > clipTop(rank, lanes))
+        labels.push(...own.map((label) => ({ ...label, y })))
+    }
   }
   return labels
 }
 
-/** The lane of a rank's recorded kernels, in the colours of their stages. */
-const rasteriseKernels = (
-  rank: number,
-  scene: Scene,
-  raster: SpanRaster,
-  dpr: number,
-  paint: Paint,
-  hatch: Rgb,
-  labels: Label[],
-): void => {
-  const { lanes } = scene
-  if (lanes.kernelHeight === 0) return
-  const own: Label[] = []
-  const top = kernelTop(rank, lanes)
-  for (const { tile, range } of scene.pieces)
-    addItems(tile.kernels, range, rank, scene, raster.line, dpr, paint, own, (i) =>
-      shortKernelName(tile.kernelNames[tile.kernels.name[i] ?? -1] ?? ''),
-    )
-  raster.put(
-    Math.round(Math.max(top, lanes.rulerHeight) * dpr),
-    Math.round((top + lanes.kernelHeight) * dpr),
-    hatch,
-  )
-  labels.push(...own.map((label) => ({ ...label, y: top + lanes.kernelHeight / 2 })))
+/** Lower rows have no labels, px. */
+const LEAST_LABELLED = 14
+
+/** One row of a rank: what lies on it, and what stands on its items. */
+interface Row {
+  readonly top: number
+  readonly height: number
+  readonly items: (tile: SpanTile) => TileItems
+  readonly text: (tile: SpanTile) => (i: number) => string
 }
 
-/** Adds the items of a rank over `range`, and labels where there is room: the stage, or what `textOf` gives. */
+const stageText = (items: TileItems) => (i: number) => STAGES[items.stage[i] ?? -1] ?? ''
+
+/** The rows of a rank: replays of graphs as groups of what they contain, stages, kernels in the colours of their stages. */
+const rowsOf = (rank: number, lanes: Lanes): readonly Row[] => [
+  ...(lanes.groupHeight === 0
+    ? []
+    : [
+        {
+          top: groupTop(rank, lanes),
+          height: lanes.groupHeight,
+          items: ({ outer }: SpanTile) => outer,
+          text:
+            ({ outer }: SpanTile) =>
+            (i: number) =>
+              `${stageText(outer)(i)}, step ${outer.step[i] ?? 0}`,
+        },
+      ]),
+  {
+    top: laneTop(rank, lanes),
+    height: stagesHeight(rank, lanes),
+    items: (tile: SpanTile) => tile,
+    text: stageText,
+  },
+  ...(kernelsHeight(rank, lanes) === 0
+    ? []
+    : [
+        {
+          top: kernelTop(rank, lanes),
+          height: kernelsHeight(rank, lanes),
+          items: ({ kernels }: SpanTile) => kernels,
+          text:
+            ({ kernels, kernelNames }: SpanTile) =>
+            (i: number) =>
+              shortKernelName(kernelNames[kernels.name[i] ?? -1] ?? ''),
+        },
+      ]),
+]
+
+/** Adds the items of a rank over `range`, and labels where there is room. */
 const addItems = (
   tile: TileItems,
   range: TimeRange,
@@ -124,9 +169,8 @@ const addItems = (
   dpr: number,
   { colours, hatched, dimmed }: Paint,
   labels: Label[],
-  textOf?: (i: number) => string,
+  textOf: (i: number) => string,
 ): void => {
-  const { lanes } = scene
   const width = line.width
   const left = Math.max(0, xOfTime(range.startNs, scene.range, width))
   const right = Math.min(width, xOfTime(range.endNs, scene.range, width))
@@ -154,14 +198,14 @@ const addItems = (
     const room = (Math.min(width, shownEnd) - labelX) / dpr
     // A span that reaches over several tiles has one label, from its first piece.
     const first = from >= left || left === 0
-    if (stage !== undefined && first && !merged && room >= MIN_LABEL_WIDTH && lanes.laneHeight >= 16)
+    if (stage !== undefined && first && !merged && room >= MIN_LABEL_WIDTH)
       labels.push({
         x: labelX / dpr,
         width: room,
         hatched: Math.max(0, waitEnd - labelX) / dpr,
-        y: laneTop(rank, lanes) + lanes.laneHeight / 2,
+        y: 0,
         stage,
-        text: textOf?.(i) ?? stage,
+        text: textOf(i),
       })
   }
 }
@@ -217,17 +261,26 @@ const shortened = (ctx: CanvasRenderingContext2D, text: string, room: number): s
   return ''
 }
 
-/** Box of a part of time on the lane of a rank, or on that of its kernels. */
+/** Which row of a rank an item lies on. */
+export type RowName = 'group' | 'stages' | 'kernels'
+
+/** Box of a part of time on a row of a rank, cut where the rank is scrolled below others; null where nothing is left. */
 export const laneArea = (
   lanes: Lanes,
   rank: number,
   range: TimeRange,
   shown: TimeRange,
   width: number,
-  kernels = false,
-) => ({
-  x: xOfTime(range.startNs, shown, width),
-  y: kernels ? kernelTop(rank, lanes) : laneTop(rank, lanes),
-  width: Math.max(1, xOfTime(range.endNs, shown, width) - xOfTime(range.startNs, shown, width)),
-  height: kernels ? lanes.kernelHeight : lanes.laneHeight,
-})
+  row: RowName = 'stages',
+): { x: number; y: number; width: number; height: number } | null => {
+  const [top, height] =
+    row === 'kernels'
+      ? [kernelTop(rank, lanes), kernelsHeight(rank, lanes)]
+      : row === 'group'
+        ? [groupTop(rank, lanes), lanes.groupHeight]
+        : [laneTop(rank, lanes), stagesHeight(rank, lanes)]
+  const y = Math.max(top, clipTop(rank, lanes))
+  if (top + height <= y) return null
+  const x = xOfTime(range.startNs, shown, width)
+  return { x, y, width: Math.max(1, xOfTime(range.endNs, shown, width) - x), height: top + height - y }
+}

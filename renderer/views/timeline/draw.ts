@@ -1,12 +1,22 @@
 import { type Ink, inkOf } from '../../drawing/ink.ts'
-import { rankPainter } from '../../drawing/rank-fill.ts'
+import { type RankPainter, rankPainter } from '../../drawing/rank-fill.ts'
 import { rankColour, rankInk, rankPattern, type Theme } from '../../theme/colours.ts'
 import { drawFlows } from './draw-flows.ts'
 import { drawMarks, drawOutlines, drawZoomBox } from './draw-marks.ts'
 import { drawPath } from './draw-path.ts'
 import { drawRuler, drawStepTint, drawTickLines } from './draw-ruler.ts'
 import { drawLabels, drawSpans, type Plate, plateOf } from './draw-spans.ts'
-import { kernelTop, type Lanes, laneBottom, laneTop } from './lanes.ts'
+import {
+  clipTop,
+  groupTop,
+  kernelsHeight,
+  kernelTop,
+  type Lanes,
+  laneBottom,
+  laneTop,
+  rankTop,
+  stagesHeight,
+} from './lanes.ts'
 import type { Scene } from './scene.ts'
 
 /**
@@ -63,11 +73,11 @@ const clipTo = (ctx: CanvasRenderingContext2D, x: number, y: number, width: numb
   ctx.clip()
 }
 
-/** Whether anything of a rank's lanes lies between ruler and lower edge. */
+/** Whether anything of a rank's rows is seen. */
 const isSeen = (rank: number, lanes: Lanes, height: number): boolean =>
-  laneTop(rank, lanes) <= height && laneBottom(rank, lanes) >= lanes.rulerHeight
+  rankTop(rank, lanes) <= height && laneBottom(rank, lanes) > clipTop(rank, lanes)
 
-/** Backgrounds of the lanes, the selected one lifted. */
+/** Backgrounds of the rows, those of the selected rank lifted. */
 const drawGround = (
   ctx: CanvasRenderingContext2D,
   { lanes, selectedRank }: Scene,
@@ -75,12 +85,16 @@ const drawGround = (
   height: number,
   ink: Ink,
 ): void => {
-  for (let rank = 0; rank < lanes.ranks; rank++) {
-    const y = laneTop(rank, lanes)
+  for (const rank of lanes.order) {
     if (!isSeen(rank, lanes, height)) continue
     ctx.fillStyle = rank === selectedRank ? ink.bg2 : ink.bg1
-    ctx.fillRect(0, y, plot, lanes.laneHeight)
-    if (lanes.kernelHeight > 0) ctx.fillRect(0, kernelTop(rank, lanes), plot, lanes.kernelHeight)
+    const row = (top: number, size: number): void => {
+      const from = Math.max(top, clipTop(rank, lanes))
+      if (top + size > from) ctx.fillRect(0, from, plot, top + size - from)
+    }
+    row(groupTop(rank, lanes), lanes.groupHeight)
+    row(laneTop(rank, lanes), stagesHeight(rank, lanes))
+    row(kernelTop(rank, lanes), kernelsHeight(rank, lanes))
   }
 }
 
@@ -94,33 +108,63 @@ const drawLaneLabels = (
   const { lanes } = scene
   ctx.fillStyle = ink.bg0
   ctx.fillRect(0, 0, lanes.labelWidth, height)
-  ctx.save()
-  clipTo(ctx, 0, lanes.rulerHeight, lanes.labelWidth, height)
   const paint = rankPainter(ctx, theme)
-  ctx.textBaseline = 'middle'
-  for (let rank = 0; rank < lanes.ranks; rank++) {
-    const y = laneTop(rank, lanes)
+  for (const rank of lanes.order) {
     if (!isSeen(rank, lanes, height)) continue
-    const chip = Math.min(20, lanes.laneHeight)
-    const middle = y + lanes.laneHeight / 2
-    paint(rank, 8, middle - chip / 2, 22, chip)
-    // The number stays readable on the hatch of ranks beyond the sixteenth.
-    if (rankPattern(rank, theme) !== 0) {
-      ctx.fillStyle = rankColour(rank, theme)
-      ctx.fillRect(11, middle - 7, 16, 14)
-    }
-    ctx.font = `11px ${ink.mono}`
-    ctx.textAlign = 'center'
-    ctx.fillStyle = rankInk(rank, theme)
-    ctx.fillText(String(rank), 19, middle + 0.5)
-    ctx.font = `12px ${ink.ui}`
-    ctx.textAlign = 'left'
-    ctx.fillStyle = rank === scene.selectedRank ? ink.text0 : ink.text2
-    ctx.fillText('rank', 37, middle + 0.5)
-    if (lanes.kernelHeight === 0) continue
-    ctx.font = `11px ${ink.ui}`
-    ctx.fillStyle = ink.text2
-    ctx.fillText('kernels', 8, kernelTop(rank, lanes) + lanes.kernelHeight / 2 + 0.5)
+    ctx.save()
+    const top = Math.max(clipTop(rank, lanes), rankTop(rank, lanes))
+    clipTo(ctx, 0, top, lanes.labelWidth, laneBottom(rank, lanes) - top)
+    drawLaneLabel(ctx, rank, scene, theme, ink, paint)
+    ctx.restore()
   }
-  ctx.restore()
+  if (lanes.pinned.size > 0 && lanes.pinned.size < lanes.ranks) {
+    ctx.fillStyle = ink.accent
+    ctx.fillRect(0, lanes.pinnedBottom - 1, ctx.canvas.width, 1)
+  }
+}
+
+/** Least height of a lane below which a word has room under that of the rank. */
+const TWO_LINES = 40
+
+/** Number of the rank on its colour, and what was done to its lane. */
+const drawLaneLabel = (
+  ctx: CanvasRenderingContext2D,
+  rank: number,
+  { lanes, selectedRank }: Scene,
+  theme: Theme,
+  ink: Ink,
+  paint: RankPainter,
+): void => {
+  const [top, stages] = [rankTop(rank, lanes), laneTop(rank, lanes)]
+  const isFolded = lanes.folded.has(rank)
+  const size = isFolded ? stages - top + stagesHeight(rank, lanes) : stagesHeight(rank, lanes)
+  const chip = Math.min(20, size)
+  const middle = (isFolded ? top : stages) + size / 2
+  ctx.textBaseline = 'middle'
+  paint(rank, 8, middle - chip / 2, 22, chip)
+  // The number stays readable on the hatch of ranks beyond the sixteenth.
+  if (rankPattern(rank, theme) !== 0) {
+    ctx.fillStyle = rankColour(rank, theme)
+    ctx.fillRect(11, middle - 7, 16, 14)
+  }
+  ctx.font = `11px ${ink.mono}`
+  ctx.textAlign = 'center'
+  ctx.fillStyle = rankInk(rank, theme)
+  ctx.fillText(String(rank), 19, middle + 0.5)
+  ctx.textAlign = 'left'
+  const isPinned = lanes.pinned.has(rank)
+  if (isPinned) {
+    ctx.fillStyle = ink.accent
+    ctx.fillRect(0, top, 3, laneBottom(rank, lanes) - top)
+  }
+  ctx.font = `12px ${ink.ui}`
+  ctx.fillStyle = rank === selectedRank ? ink.text0 : ink.text2
+  ctx.fillText('rank', 37, middle + 0.5)
+  ctx.font = `11px ${ink.ui}`
+  ctx.fillStyle = ink.text2
+  if (isPinned && size >= TWO_LINES) ctx.fillText('pinned', 8, middle + 20)
+  if (isFolded) return
+  if (lanes.groupHeight > 0) ctx.fillText('graph', 8, top + lanes.groupHeight / 2 + 0.5)
+  if (lanes.kernelHeight > 0)
+    ctx.fillText('kernels', 8, kernelTop(rank, lanes) + lanes.kernelHeight / 2 + 0.5)
 }

@@ -7,9 +7,8 @@ export interface Flow {
   readonly lastEnterNs: number
   /** When the first one did. */
   readonly firstEnterNs: number
-  /** Lowest and highest rank that entered. */
-  readonly fromRank: number
-  readonly toRank: number
+  /** Ranks that entered. */
+  readonly ranks: readonly number[]
 }
 
 interface Entry {
@@ -44,13 +43,11 @@ const flowOf = (group: readonly Entry[]): Flow | null => {
   const last = group.reduce((late, entry) => (entry.startNs > late.startNs ? entry : late))
   const first = group.reduce((early, entry) => (entry.startNs < early.startNs ? entry : early))
   if (first.startNs === last.startNs) return null
-  const ranks = group.map(({ rank }) => rank)
   return {
     lastRank: last.rank,
     lastEnterNs: last.startNs,
     firstEnterNs: first.startNs,
-    fromRank: Math.min(...ranks),
-    toRank: Math.max(...ranks),
+    ranks: group.map(({ rank }) => rank),
   }
 }
 

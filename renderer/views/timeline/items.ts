@@ -1,6 +1,6 @@
 import { STAGES } from '../../../app/trace/stages.ts'
 import { sourcesOfBits } from '../../drawing/provenance.ts'
-import { isOnKernels, isOnOuterTrack, type Lanes, rankAtY } from './lanes.ts'
+import { isOnGroups, isOnKernels, type Lanes, rankAtY } from './lanes.ts'
 import { type TimeRange, timeAtX } from './range.ts'
 import type { HoveredItem } from './scene.ts'
 import { firstOfRank, itemAt, type SpanTile, type TileItems, type TilePiece } from './tiles.ts'
@@ -47,9 +47,9 @@ export const itemAtPoint = (
   const piece = pieces.find((p) => ns >= p.range.startNs && ns < p.range.endNs)
   if (piece === undefined) return null
   if (isOnKernels(y, rank, lanes)) return kernelAtTime(piece.tile, rank, ns, slack)
-  if (isOnOuterTrack(y, rank, lanes)) {
+  if (isOnGroups(y, rank, lanes)) {
     const outer = itemAt(piece.tile.outer, rank, ns, slack)
-    if (outer >= 0) return itemOf(piece.tile.outer, outer)
+    return outer < 0 ? null : itemOf(piece.tile.outer, outer)
   }
   const i = itemAt(piece.tile, rank, ns, slack)
   return i < 0 ? null : itemOf(piece.tile, i)

@@ -1,6 +1,6 @@
 import { type PointerEvent, type RefObject, useEffect, useRef } from 'react'
 import { itemAtPoint } from './items.ts'
-import { type Lanes, rankAtY } from './lanes.ts'
+import { type Lanes, rankAtY, slotAtY } from './lanes.ts'
 import { type TimeRange, timeAtX, withMargin } from './range.ts'
 import type { Area, HoveredItem } from './scene.ts'
 import type { TilePiece } from './tiles.ts'
@@ -13,9 +13,11 @@ export interface Point {
 }
 
 interface Drag {
-  readonly kind: 'pan' | 'area' | 'zoom' | 'measure'
+  readonly kind: 'pan' | 'area' | 'zoom' | 'measure' | 'lane'
   readonly fromX: number
   readonly fromY: number
+  /** Whose lane it began on. */
+  readonly rank: number | null
   x: number
   moved: boolean
 }
@@ -33,6 +35,8 @@ interface Surface {
   readonly onZoomBox: (range: TimeRange | null) => void
   /** Two times on the ruler, between which is measured. */
   readonly onMeasure: (fromNs: number, toNs: number) => void
+  /** The lane of a rank is dragged to a place of the order. */
+  readonly onLane: (rank: number, slot: number) => void
   readonly onScroll: (pixels: number) => void
 }
 
@@ -56,8 +60,9 @@ const ranksBetween = (y0: number, y1: number, lanes: Lanes): number[] => {
   return [...found]
 }
 
-/** What a drag that begins at height `y` does: on the ruler it measures, with Ctrl it zooms, with Shift it marks. */
-const kindOf = (event: PointerEvent, y: number, lanes: Lanes): Drag['kind'] => {
+/** What a drag does: of the name of a lane it moves the lane, on the ruler it measures, with Ctrl it zooms, with Shift it marks. */
+const kindOf = (event: PointerEvent, { x, y }: Point, lanes: Lanes): Drag['kind'] => {
+  if (x < lanes.labelWidth && rankAtY(y, lanes) !== null) return 'lane'
   if (event.ctrlKey || event.metaKey) return 'zoom'
   if (event.shiftKey) return 'area'
   return y < lanes.rulerHeight ? 'measure' : 'pan'
@@ -74,6 +79,7 @@ export const useGestures = ({
   onArea,
   onZoomBox,
   onMeasure,
+  onLane,
   onScroll,
 }: Surface) => {
   const drag = useRef<Drag | null>(null)
@@ -128,7 +134,14 @@ export const useGestures = ({
     if (event.button !== 0) return
     const { x, y } = at(event)
     event.currentTarget.setPointerCapture(event.pointerId)
-    drag.current = { kind: kindOf(event, y, lanes), fromX: x, fromY: y, x, moved: false }
+    drag.current = {
+      kind: kindOf(event, { x, y }, lanes),
+      fromX: x,
+      fromY: y,
+      rank: rankAtY(y, lanes),
+      x,
+      moved: false,
+    }
     setPointer(null)
   }
   const onPointerMove = (event: PointerEvent<HTMLCanvasElement>): void => {
@@ -149,6 +162,9 @@ export const useGestures = ({
         break
       case 'measure':
         onMeasure(timeAt(now.fromX), timeAt(x))
+        break
+      case 'lane':
+        if (now.rank !== null) onLane(now.rank, slotAtY(y, lanes))
         break
       case 'pan':
         control.pan((now.x - x) / plotWidth())

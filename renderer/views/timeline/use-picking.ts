@@ -9,7 +9,8 @@ import type { TilePiece } from './tiles.ts'
 
 interface Ground {
   readonly run: string
-  readonly ranks: number
+  /** Ranks as their lanes lie. */
+  readonly order: readonly number[]
   readonly pieces: readonly TilePiece[]
   readonly selected: HoveredItem | null
   readonly shown: TimeRange
@@ -40,7 +41,7 @@ export const middleOf = (item: HoveredItem): number => Math.round(item.startNs +
 /** Selecting spans, by pointer or keys. */
 export const usePicking = ({
   run,
-  ranks,
+  order,
   pieces,
   selected,
   shown,
@@ -93,7 +94,7 @@ export const usePicking = ({
     pickBeside: (direction) => {
       // The first that begins in what is shown.
       if (selected === null)
-        return takeFound(spanBeside(run, rank ?? 0, Math.floor(shown.startNs) - 1, 1), true)
+        return takeFound(spanBeside(run, rank ?? order[0] ?? 0, Math.floor(shown.startNs) - 1, 1), true)
       const near = selected.count === 1 ? neighbourOf(selected.rank, selected, direction, pieces) : null
       const touching = near !== null && near.count === 1
       takeFound(
@@ -102,7 +103,8 @@ export const usePicking = ({
       )
     },
     pickOtherRank: (direction) => {
-      const next = rank === null ? 0 : (rank + direction + ranks) % ranks
+      const place = rank === null ? -1 : order.indexOf(rank)
+      const next = order[place < 0 ? 0 : (place + direction + order.length) % order.length] ?? 0
       onRank(next)
       if (timeNs === null) return select({ rank: next })
       const item = itemAtTime(next, timeNs, pieces)

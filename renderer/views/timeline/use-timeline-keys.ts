@@ -1,17 +1,22 @@
 import { useViewKeys } from '../../controls/use-view-keys.ts'
 import { tell } from '../../state/messages.ts'
+import { movedBy, toggleAllFolded, toggleFolded, togglePinned } from './arrangement.ts'
 import { isHeldKey, useHeldKeys } from './keys.ts'
 import { type LookControl, toggledMark } from './look.ts'
 import { measuresOf, measureText } from './measure.ts'
 import { usePanels } from './panel/panels.ts'
 import { type TimeRange, withMargin } from './range.ts'
 import type { HoveredItem } from './scene.ts'
+import type { ArrangementControl } from './use-arrangement.ts'
 import type { Picking } from './use-picking.ts'
 import { partOf } from './use-picking.ts'
 import type { RangeControl } from './use-range.ts'
 
 interface Ground {
   readonly ranks: number
+  /** The selected rank. */
+  readonly rank: number | null
+  readonly arrangementControl: ArrangementControl
   readonly lookControl: LookControl
   readonly control: RangeControl
   readonly picking: Picking
@@ -69,6 +74,24 @@ export const useTimelineKeys = (ground: Ground): void => {
     )
     return true
   }
+  const lane = ground.arrangementControl
+  /** Moves the lane of the selected rank, or goes to the next one. */
+  const laneKey = (by: 1 | -1, moves: boolean): boolean => {
+    const { rank } = ground
+    if (!moves) picking.pickOtherRank(by)
+    else if (rank !== null) lane.change((now) => movedBy(now, ground.ranks, rank, by))
+    return true
+  }
+  const pin = (): boolean => {
+    const { rank } = ground
+    if (rank !== null) lane.change((now) => togglePinned(now, rank))
+    return true
+  }
+  const fold = (all: boolean): boolean => {
+    const { rank, ranks } = ground
+    lane.change((now) => (all || rank === null ? toggleAllFolded(now, ranks) : toggleFolded(now, rank)))
+    return true
+  }
   const done = (act: () => void): boolean => {
     act()
     return true
@@ -96,7 +119,13 @@ export const useTimelineKeys = (ground: Ground): void => {
       case 'KeyK':
         return done(() => usePanels.getState().toggle('path'))
       case 'KeyT':
-        return done(() => usePanels.getState().toggle('stats'))
+        return event.shiftKey ? pin() : done(() => usePanels.getState().toggle('stats'))
+      case 'KeyG':
+        return fold(event.shiftKey)
+      case 'ArrowDown':
+        return laneKey(1, event.shiftKey)
+      case 'ArrowUp':
+        return laneKey(-1, event.shiftKey)
       case 'KeyN':
         return done(() => picking.pickOtherRank(1))
       case 'KeyP':

@@ -42,7 +42,7 @@ describe('lines between ranks', () => {
         { rank: 1, start: 50, wait: 0 },
         { rank: 3, start: 30, wait: 20 },
       ]),
-    ).toEqual([{ lastRank: 1, lastEnterNs: 50, firstEnterNs: 10, fromRank: 0, toRank: 3 }])
+    ).toEqual([{ lastRank: 1, lastEnterNs: 50, firstEnterNs: 10, ranks: [0, 1, 3] }])
   })
 
   it('lead over a merge that is a collective itself, as with p2p', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { STAGES } from '../../../app/trace/stages.ts'
 import { areaFacts } from '../../../renderer/views/timeline/facts.ts'
 import { itemAtPoint } from '../../../renderer/views/timeline/items.ts'
-import { lanesOf, laneTop, outerTrack, scrollToLane } from '../../../renderer/views/timeline/lanes.ts'
+import { groupTop, lanesOf, laneTop, scrollToLane } from '../../../renderer/views/timeline/lanes.ts'
 import { layerStarts } from '../../../renderer/views/timeline/layer-starts.ts'
 import { FIRST_LOOK, type Look, toggledMark, toggledStage } from '../../../renderer/views/timeline/look.ts'
 import { measuresOf, measureText, snapped } from '../../../renderer/views/timeline/measure.ts'
@@ -195,15 +195,15 @@ describe('a graph replay, which contains other spans', () => {
       range: { startNs: 0, endNs: 1000 },
     },
   ]
-  const lanes = lanesOf(400, 2, 0)
-  const at = (x: number, y: number) =>
-    itemAtPoint(x, laneTop(0, lanes) + y, 1000, { startNs: 0, endNs: 1000 }, lanes, pieces)
+  const lanes = lanesOf(400, 2, 0, false, { replays: true })
+  const at = (x: number, y: number) => itemAtPoint(x, y, 1000, { startNs: 0, endNs: 1000 }, lanes, pieces)
 
-  it('is met on the track along the top of its lane, and nowhere else', () => {
-    expect(at(450, 1)).toMatchObject({ stage: 'graph_replay', durNs: 1000 })
-    expect(at(100, 1)?.stage).toBe('graph_replay')
-    expect(at(100, outerTrack(lanes) + 1)).toMatchObject({ stage: 'metadata', durNs: 400 })
-    expect(at(450, outerTrack(lanes) + 1)).toBeNull()
+  it('is met on the row above the stages that it contains, and nowhere else', () => {
+    const [group, stages] = [groupTop(0, lanes) + 5, laneTop(0, lanes) + 5]
+    expect(at(450, group)).toMatchObject({ stage: 'graph_replay', durNs: 1000 })
+    expect(at(100, group)?.stage).toBe('graph_replay')
+    expect(at(100, stages)).toMatchObject({ stage: 'metadata', durNs: 400 })
+    expect(at(450, stages)).toBeNull()
   })
 
   it('adds nothing to the total of an area', () => {
