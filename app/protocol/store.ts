@@ -10,6 +10,7 @@ import { CELL_KINDS } from '../pages/page-table.ts'
 import { LIMITS, TRANSPORTS } from '../sweep/cost.ts'
 import type { PointRow } from '../sweep/point-rows.ts'
 import { manifestSchema, RUN_STATUSES } from '../trace/manifest.ts'
+import { noteSchema } from '../trace/notes.ts'
 import { STAT_GROUPINGS } from '../trace/span-stats.ts'
 import { PROVENANCES, SEVERITIES, STAGES } from '../trace/stages.ts'
 
@@ -464,6 +465,10 @@ export const storeMethods = {
       }),
     ),
   },
+  /** What people wrote about spans of the run, in order of time. */
+  notes: { params: z.strictObject({ run: runId }), result: z.array(noteSchema) },
+  /** Keeps a note in the bundle, or takes it away where it has no text; all that there are then. */
+  writeNote: { params: z.strictObject({ run: runId, note: noteSchema }), result: z.array(noteSchema) },
   /** Physical page of each block-table column of a request at a step (the same on all ranks); -1 not allocated. */
   blockTable: {
     params: z.strictObject({ run: runId, step: int, request: int }),
@@ -507,7 +512,8 @@ export const storeMethods = {
   /**
    * Spans of `stages`, the longest first; cells of block tables that ever had physical page `page`, by the step from which on;
    * events whose severity, kind or sentence has all `words`, in order of time. At most `limit` of each, and only at the given
-   * step (of pages: up to it), layer, rank, request; without stages, page or words none of them.
+   * step (of pages: up to it), layer, rank, request; without stages, page or words none of them. Notes are found by the words of
+   * their text and stage; `notes` finds all.
    */
   find: {
     params: z.strictObject({
@@ -546,6 +552,7 @@ export const storeMethods = {
           message: z.string(),
         }),
       ),
+      notes: z.array(noteSchema),
     }),
   },
   /**

@@ -1,6 +1,9 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { StoreParams, StoreResult } from '../../app/protocol/store.ts'
+import type { Note } from '../../app/trace/notes.ts'
 import { numberOf, type PlainRow, plainRows, sqlText, textOf } from './duck.ts'
+import { readNotes } from './notes-file.ts'
+import { StoreProblem } from './problem.ts'
 import { relation } from './sources.ts'
 
 type Params = Omit<StoreParams<'find'>, 'run'>
@@ -90,6 +93,31 @@ const events = async (
   }))
 }
 
+/** Notes that cannot be read are told of where they are shown; a search goes on without them. */
+const notes = (bundle: string, params: Params): Note[] => {
+  if (params.words.length === 0) return []
+  const isAt = (note: Note): boolean =>
+    (['step', 'layer', 'rank'] as const).every(
+      (place) => params[place] === null || params[place] === note[place],
+    )
+  const fits = ({ text, stage }: Note): boolean => {
+    const said = `notes ${stage} ${text}`.toLowerCase()
+    return params.words.every((word) => said.includes(word.toLowerCase()))
+  }
+  return readableNotes(bundle)
+    .filter((note) => params.request === null && isAt(note) && fits(note))
+    .slice(0, params.limit)
+}
+
+const readableNotes = (bundle: string): readonly Note[] => {
+  try {
+    return readNotes(bundle)
+  } catch (error) {
+    if (error instanceof StoreProblem) return []
+    throw error
+  }
+}
+
 /** What of a run fits; see `find` in app/protocol/store.ts. Ends early when nobody waits for it any more. */
 export const find = async (
   connection: DuckDBConnection,
@@ -104,7 +132,12 @@ export const find = async (
     signal?.throwIfAborted()
     const foundPages = await pages(connection, bundle, params)
     signal?.throwIfAborted()
-    return { spans: foundSpans, pages: foundPages, events: await events(connection, bundle, params) }
+    return {
+      spans: foundSpans,
+      pages: foundPages,
+      events: await events(connection, bundle, params),
+      notes: notes(bundle, params),
+    }
   } finally {
     signal?.removeEventListener('abort', interrupt)
   }

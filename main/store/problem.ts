@@ -9,7 +9,7 @@ export const codeOf = (error: unknown): string | undefined =>
 export const isMissing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')
 
 /** What kept a file from being written, in words; DuckDB reports the system's text without a code. */
-const writeReason = (error: unknown): string => {
+export const writeReason = (error: unknown): string => {
   const text = error instanceof Error ? error.message : String(error)
   const code = codeOf(error)
   if (code === 'ENOSPC' || code === 'EDQUOT' || /No space left on device|Disk quota exceeded/i.test(text))

@@ -25,6 +25,7 @@ import { eventDensity, eventGroups, eventRows } from './event-queries.ts'
 import { find } from './find.ts'
 import { causeOfRun, type WasMerged } from './first-cause.ts'
 import { KernelLoader } from './kernel-loader.ts'
+import { readNotes, writeNote } from './notes-file.ts'
 import type { PageMethod } from './page-shelf.ts'
 import { PartTotals } from './part-totals.ts'
 import { StoreProblem } from './problem.ts'
@@ -103,6 +104,8 @@ export class RunBundle {
     stepPath: (params, signal) => this.#asked(signal, (c) => stepPath(c, this.folder, params)),
     longestStep: () => withConnection(this.#duck, (c) => longestStep(c, this.folder)),
     collective: (params, signal) => this.#asked(signal, (c) => collective(c, this.folder, params)),
+    notes: async () => [...readNotes(this.folder)],
+    writeNote: async ({ note }) => [...writeNote(this.folder, note)],
     blockTable: (params) => withConnection(this.#duck, (c) => blockTable(c, this.folder, params)),
     rows: (params) => withConnection(this.#duck, (c) => rows(c, this.folder, params)),
     events: (params) => withConnection(this.#duck, (c) => events(c, this.folder, params)),
@@ -267,6 +270,10 @@ export const answerRun = (
       return answer(method, storeMethods.longestStep.params)
     case 'collective':
       return answer(method, storeMethods.collective.params)
+    case 'notes':
+      return answer(method, storeMethods.notes.params)
+    case 'writeNote':
+      return answer(method, storeMethods.writeNote.params)
     case 'blockTable':
       return answer(method, storeMethods.blockTable.params)
     case 'rows':

@@ -1,5 +1,6 @@
 import { copyLink } from '../state/follow-link.ts'
 import { useRunForm } from '../state/form.ts'
+import { useNotes } from '../state/notes.ts'
 import { useOpen } from '../state/open.ts'
 import { startDefaultRun, togglePause } from '../state/run-actions.ts'
 import { runStateOf } from '../state/run-state.ts'
@@ -145,6 +146,13 @@ export const ACTIONS: readonly Action[] = [
     keys: [stroke('KeyZ', { ctrl: true, shift: true }), stroke('KeyY', { ctrl: true })],
     enabled: showsRun,
     run: () => useRunForm.getState().redo(),
+  },
+  {
+    id: 'note.undo',
+    title: 'Undo a change of a note (Timeline)',
+    keys: [stroke('KeyZ', { ctrl: true })],
+    enabled: () => useView.getState().view === 'timeline' && useNotes.getState().undone.length > 0,
+    run: () => void useNotes.getState().undo(),
   },
   {
     id: 'open.bundle',

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from 'playwright'
@@ -14,7 +14,10 @@ const TIMELINE = slowRank()
 const RANKS = TIMELINE.spans.length
 const STEPS = TIMELINE.steps.length
 const data = mkdtempSync(join(tmpdir(), 'dcpscope-timeline-'))
-test.beforeAll(() => writeSlowBundle(data))
+let bundle: string
+test.beforeAll(async () => {
+  bundle = await writeSlowBundle(data)
+})
 test.afterAll(() => rmSync(data, { recursive: true, force: true }))
 
 let desk: Launched
@@ -244,5 +247,55 @@ test('lanes are pinned, moved and folded with mouse and keys, and lie there at t
   } finally {
     await opened.close()
     rmSync(userData, { recursive: true, force: true })
+  }
+})
+
+test('a note on a span is kept in the bundle, found by the search, shown, changed and undone', async () => {
+  const { page } = desk
+  const file = join(bundle, 'notes.json')
+  const selected = page.getByTestId('inspector').getByRole('region', { name: 'Span' })
+  await page.keyboard.press('KeyN')
+  await page.keyboard.press('Period')
+  await expect(selected).toContainText('q_all_gather')
+  await page.keyboard.press('KeyE')
+  const field = page.getByTestId('timeline-note')
+  await expect(field).toBeFocused()
+  await page.keyboard.type('Who is late here?')
+  await page.keyboard.press('Control+Enter')
+  const table = page.getByTestId('timeline-notes')
+  await expect(table.getByRole('row', { name: /Who is late here/ })).toHaveCount(1)
+  await expect(selected).toContainText('Who is late here?')
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
+    notes: [{ rank: 0, stage: 'q_all_gather', startNs: 0, step: 0, text: 'Who is late here?' }],
+  })
+
+  // From elsewhere the search leads back to it.
+  await page.keyboard.press('Escape')
+  await showView(page, 'ownership')
+  await page.keyboard.press('Control+F')
+  await page.keyboard.type('late')
+  await page.getByRole('option', { name: /Who is late here/ }).click()
+  await expect(page.getByTestId('timeline-canvas')).toBeVisible()
+  await expect(selected).toContainText('Who is late here?')
+
+  await page.getByTestId('timeline-note-remove').click()
+  await expect(table.getByRole('row', { name: /Who is late here/ })).toHaveCount(0)
+  expect(existsSync(file)).toBe(false)
+  await page.getByTestId('timeline-canvas').focus()
+  await page.keyboard.press('Control+KeyZ')
+  await expect(table.getByRole('row', { name: /Who is late here/ })).toHaveCount(1)
+  await expect(field).toHaveValue('Who is late here?')
+
+  // Where the bundle cannot be written to, it says so and what was typed stays.
+  mkdirSync(join(bundle, '.notes.json.tmp'))
+  try {
+    await field.fill('Lost?')
+    await page.getByTestId('timeline-note-keep').click()
+    await expect(page.getByText(/the bundle cannot be written to/).first()).toBeVisible()
+    await expect(field).toHaveValue('Lost?')
+    await expect(table.getByRole('row', { name: /Who is late here/ })).toHaveCount(1)
+  } finally {
+    rmSync(join(bundle, '.notes.json.tmp'), { recursive: true })
+    rmSync(file, { force: true })
   }
 })

@@ -273,6 +273,20 @@ const eventFound = (event: Answer['events'][number], i: number): Found => {
   }
 }
 
+const noteFound = (note: Answer['notes'][number]): Found => {
+  const { rank, step, layer, stage, startNs, durNs, text } = note
+  return {
+    ...found('Note', `${text} (${stage}, rank ${rank}, step ${formatInt(step)})`, 'timeline', {
+      step,
+      rank,
+      timeNs: startNs,
+      ...(layer < 0 ? {} : { layer }),
+    }),
+    id: `note ${rank} ${startNs} ${stage}`,
+    zoom: [startNs - AROUND * durNs, startNs + (AROUND + 1) * durNs],
+  }
+}
+
 /** Said below a list that is not whole. */
 const more = (count: number, which: string): readonly Found[] =>
   count < MOST
@@ -287,7 +301,7 @@ const more = (count: number, which: string): readonly Found[] =>
 /** What the store found, as results. */
 export const traceFound = (
   question: StoreParams<'find'>,
-  { pages, spans, events }: Answer,
+  { pages, spans, events, notes }: Answer,
   info: RunInfo,
 ): readonly Found[] => [
   ...pages.map((page) => pageFound(question.page ?? 0, page, info)),
@@ -296,4 +310,6 @@ export const traceFound = (
   ...more(spans.length, 'longest spans'),
   ...events.map(eventFound),
   ...more(events.length, 'first events'),
+  ...notes.map(noteFound),
+  ...more(notes.length, 'first notes'),
 ]

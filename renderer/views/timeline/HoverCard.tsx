@@ -11,6 +11,8 @@ interface Props {
   readonly item: HoveredItem
   /** Where the places of spans in time come from, if they were not measured. */
   readonly placed: string | undefined
+  /** What was written about it. */
+  readonly note: string | undefined
   readonly x: number
   readonly y: number
   /** Size of the plot, so that the card stays inside. */
@@ -22,7 +24,7 @@ interface Props {
 const REST_MS = 60
 
 /** Exact numbers of what is under the pointer: all columns of a span, or what was merged. */
-export const HoverCard = ({ run, item, placed, x, y, width, height }: Props) => {
+export const HoverCard = ({ run, item, placed, note, x, y, width, height }: Props) => {
   const isKernel = item.kernel !== undefined
   const rested = useRested(`${item.rank} ${item.startNs} ${isKernel}`, REST_MS)
   const single = item.count === 1 && !OUTER_STAGES.includes(item.stage) && rested
@@ -54,6 +56,7 @@ export const HoverCard = ({ run, item, placed, x, y, width, height }: Props) => 
               : itemFacts(item, placed)
         }
       />
+      {note === undefined ? null : <p className="timeline-card-note">{note}</p>}
     </div>
   )
 }

@@ -1,4 +1,5 @@
 import { useMemo, useRef, useState } from 'react'
+import { isNoteOf, type Note } from '../../../app/trace/notes.ts'
 import { useCanvas } from '../../drawing/canvas.ts'
 import { formatNs } from '../../drawing/format.ts'
 import { sourceNote, withSource } from '../../drawing/provenance.ts'
@@ -41,6 +42,9 @@ interface Props {
   readonly pickedKernel: HoveredItem | null
   /** The selected span as the store has it. */
   readonly span: HoveredItem | null
+  readonly notes: readonly Note[]
+  /** Goes to the field of the note of the selected span. */
+  readonly onNote: () => void
   /** The selected collective with all its ranks. */
   readonly meeting: Meeting | null
   /** Where the places of spans in time come from, if they were not measured. */
@@ -91,6 +95,7 @@ export const TimelineCanvas = (props: Props) => {
         selected,
         hovered,
         pickedKernel,
+        notes: props.notes,
         flows,
         meeting: props.meeting,
         path: props.path,
@@ -120,6 +125,7 @@ export const TimelineCanvas = (props: Props) => {
       hovered?.kernel,
       kernels,
       zoomBox,
+      props.notes,
       flows,
       props.meeting,
       props.path,
@@ -172,6 +178,7 @@ export const TimelineCanvas = (props: Props) => {
     selected,
     step: props.stepPart,
     placed: props.placed,
+    onNote: props.onNote,
     pointerNs:
       pointer === null ? null : snapped(timeAtX(pointer.x - lanes.labelWidth, range, plot), edges(), nearNs),
     nearNs,
@@ -197,6 +204,7 @@ export const TimelineCanvas = (props: Props) => {
           run={run}
           item={hovered}
           placed={props.placed}
+          note={props.notes.find((note) => hovered.count === 1 && isNoteOf(note, hovered))?.text}
           x={pointer.x}
           y={pointer.y}
           width={size.width}

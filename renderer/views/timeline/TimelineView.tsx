@@ -1,12 +1,14 @@
 import '../../controls/controls.css'
 import './timeline.css'
 import './panel/panel.css'
-import { useCallback, useMemo, useState } from 'react'
+import { useCallback, useMemo, useRef, useState } from 'react'
 import type { RunInfo } from '../../../app/protocol/store.ts'
 import { recordsKernels } from '../../../app/run/engine-config.ts'
+import { isNoteOf, type Note } from '../../../app/trace/notes.ts'
 import { OUTER_STAGES, STAGES, type Stage } from '../../../app/trace/stages.ts'
 import { NothingOfSweep } from '../../controls/NothingOfSweep.tsx'
 import { placedSource, sourceNote } from '../../drawing/provenance.ts'
+import { useNotes } from '../../state/notes.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useSession } from '../../state/session.ts'
 import { useAnswer } from '../../state/use-answer.ts'
@@ -17,6 +19,7 @@ import { toggledStage, useLook, useLookStore } from './look.ts'
 import { measuresOf } from './measure.ts'
 import { meetingOf } from './meeting.ts'
 import { Drawer } from './panel/Drawer.tsx'
+import { NotesPanel } from './panel/NotesPanel.tsx'
 import { PathPanel } from './panel/PathPanel.tsx'
 import { usePanels } from './panel/panels.ts'
 import { StatsPanel } from './panel/StatsPanel.tsx'
@@ -38,6 +41,8 @@ const MOST_STEPS = 10_000
 const isOuter = (name: string): boolean => OUTER_STAGES.some((stage) => stage === name)
 
 const isStage = (name: string): name is Stage => STAGES.some((stage) => stage === name)
+
+const NO_NOTES: readonly Note[] = []
 
 /** When a step was, null where it is not among the known ones. */
 const partOfStep = (steps: StepColumns | null, step: number | null): TimeRange | null => {
@@ -138,6 +143,20 @@ const Timeline = ({ open }: { readonly open: RunInfo }) => {
     () => (isMet && met.answer !== null ? meetingOf(met.answer.data) : null),
     [isMet, met.answer],
   )
+  const spanItem = useMemo(
+    () => (span === null || rank === null ? null : itemOfSpan(rank, span)),
+    [span, rank],
+  )
+  const noteVersion = useNotes((s) => s.version)
+  const noted = useAnswer('notes', { run }, String(noteVersion))
+  const notes = noted.answer?.params.run === run ? noted.answer.data : NO_NOTES
+  const noteField = useRef<HTMLTextAreaElement>(null)
+  const spanNote = spanItem === null ? undefined : notes.find((note) => isNoteOf(note, spanItem))
+  const writeNote = (): void => {
+    usePanels.getState().show('notes')
+    // The field is there with the next frame.
+    requestAnimationFrame(() => noteField.current?.focus())
+  }
   useTimelineInspector(
     run,
     look,
@@ -146,12 +165,9 @@ const Timeline = ({ open }: { readonly open: RunInfo }) => {
     placed,
     kernel?.startNs === pickedKernel?.startNs ? kernel : null,
     meeting,
+    spanNote?.text,
   )
 
-  const spanItem = useMemo(
-    () => (span === null || rank === null ? null : itemOfSpan(rank, span)),
-    [span, rank],
-  )
   const legend = useMemo(
     () =>
       (stages.answer?.data ?? []).flatMap(({ stage, share, waitShare, sources }) =>
@@ -231,6 +247,8 @@ const Timeline = ({ open }: { readonly open: RunInfo }) => {
         stepPart={stepPart}
         path={panel === 'path' && path.answer?.params.step === step ? path.answer.data.path : null}
         span={spanItem}
+        notes={notes}
+        onNote={writeNote}
         meeting={meeting}
         kernels={kernels}
         replays={replays}
@@ -250,6 +268,17 @@ const Timeline = ({ open }: { readonly open: RunInfo }) => {
                   scope={scopeOf(look.area, stepPart, whole, ranks)}
                   step={step}
                   kernels={kernels}
+                  goTo={goTo}
+                />
+              )
+            case 'notes':
+              return (
+                <NotesPanel
+                  run={run}
+                  notes={notes}
+                  error={noted.error}
+                  span={spanItem}
+                  field={noteField}
                   goTo={goTo}
                 />
               )

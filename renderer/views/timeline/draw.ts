@@ -3,6 +3,7 @@ import { type RankPainter, rankPainter } from '../../drawing/rank-fill.ts'
 import { rankColour, rankInk, rankPattern, type Theme } from '../../theme/colours.ts'
 import { drawFlows } from './draw-flows.ts'
 import { drawMarks, drawOutlines, drawZoomBox } from './draw-marks.ts'
+import { drawNotes } from './draw-notes.ts'
 import { drawPath } from './draw-path.ts'
 import { drawRuler, drawStepTint, drawTickLines } from './draw-ruler.ts'
 import { drawLabels, drawSpans, type Plate, plateOf } from './draw-spans.ts'
@@ -54,6 +55,7 @@ export const drawTimeline = (
   drawLabels(ctx, labels, theme, `11px ${ink.ui}`)
   drawPath(ctx, scene, plot, ink)
   drawFlows(ctx, scene, plot, ink)
+  drawNotes(ctx, scene, plot, ink)
   drawOutlines(ctx, scene, plot, ink)
   ctx.restore()
   ctx.save()

@@ -1,4 +1,5 @@
 import type { StoreResult } from '../../../app/protocol/store.ts'
+import type { Note } from '../../../app/trace/notes.ts'
 import type { Stage } from '../../../app/trace/stages.ts'
 import type { Flow } from './flows.ts'
 import type { Lanes } from './lanes.ts'
@@ -53,6 +54,8 @@ export interface Scene {
   readonly selected: HoveredItem | null
   readonly hovered: HoveredItem | null
   readonly pickedKernel: HoveredItem | null
+  /** What people wrote about spans. */
+  readonly notes: readonly Note[]
   /** Collectives of which single spans are loaded; none where a person does not want them. */
   readonly flows: readonly Flow[]
   /** The selected collective. */

@@ -26,6 +26,7 @@ export const useTimelineInspector = (
   placed: string | undefined,
   kernel: Kernel | null,
   meeting: Meeting | null,
+  note: string | undefined,
 ): void => {
   const totals = useAnswer(
     'spanStats',
@@ -49,13 +50,14 @@ export const useTimelineInspector = (
     if (kernel !== null && rank !== null) return kernelFacts(rank, kernel, placed)
     if (span === null || rank === null) return []
     const met = meeting === null ? [] : meetingFacts(meeting, sourceNote([span.provenance]))
-    return [...spanFacts(rank, span, placed), ...met]
+    const written = note === undefined ? [] : [{ label: 'note', value: note, copy: note }]
+    return [...written, ...spanFacts(rank, span, placed), ...met]
   }
   const rows = [...about(), ...markRows(marks, placed)]
   const title =
     area !== null ? `Area, ${formatNs(durNs)}` : kernel !== null ? 'Kernel' : span !== null ? 'Span' : 'Marks'
   useInspector(
     { view: 'timeline', title, rows: rows.length === 0 ? null : rows, about: ['rank', 'timeNs'] },
-    [area, totals.answer, totals.error, rank, span, marks, placed, kernel, meeting],
+    [area, totals.answer, totals.error, rank, span, marks, placed, kernel, meeting, note],
   )
 }

@@ -25,6 +25,7 @@ interface Ground {
   readonly step: TimeRange | null
   /** Where the places of spans in time come from, if they were not measured. */
   readonly placed: string | undefined
+  readonly onNote: () => void
   /** Time under the pointer. */
   readonly pointerNs: number | null
   /** Time that a few pixels stand for. */
@@ -114,6 +115,8 @@ export const useTimelineKeys = (ground: Ground): void => {
         return mark(event.shiftKey)
       case 'KeyC':
         return copyMeasure()
+      case 'KeyE':
+        return done(ground.onNote)
       case 'KeyL':
         return done(() => change((l) => ({ flows: !l.flows })))
       case 'KeyK':

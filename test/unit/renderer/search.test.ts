@@ -191,8 +191,8 @@ describe('what the store finds', () => {
   const question = questionOf('r', termsOf('page 17'))
   if (question === null) throw new Error('pages are asked for')
 
-  it('leads to spans with their surroundings, to pages by their first token, and to events', () => {
-    const [page, span, event] = traceFound(
+  it('leads to spans and notes with their surroundings, to pages by their first token, and to events', () => {
+    const [page, span, event, note] = traceFound(
       question,
       {
         pages: [{ request: 1, column: 2, step: 4 }],
@@ -219,6 +219,18 @@ describe('what the store finds', () => {
             message: 'Off.',
           },
         ],
+        notes: [
+          {
+            rank: 1,
+            stage: 'merge',
+            startNs: 1000,
+            durNs: 10,
+            step: 2,
+            layer: 0,
+            text: 'Why?',
+            changedAt: '2026-01-01',
+          },
+        ],
       },
       info,
     )
@@ -240,12 +252,19 @@ describe('what the store finds', () => {
       title: 'Off.',
       selection: { step: 3, layer: null, rank: null, request: null },
     })
+    expect(note).toMatchObject({
+      kind: 'Note',
+      title: 'Why? (merge, rank 1, step 2)',
+      view: 'timeline',
+      selection: { step: 2, rank: 1, layer: 0, timeNs: 1000 },
+      zoom: [960, 1050],
+    })
   })
 
   it('says when there is more than is listed', () => {
     const span = { rank: 0, step: 0, layer: 0, stage: 'merge', startNs: 0, durNs: 9, provenance: 'measured' }
     const spans = Array.from({ length: 30 }, (_, i) => ({ ...span, startNs: i * 10 }))
-    const results = traceFound(question, { pages: [], spans, events: [] }, info)
+    const results = traceFound(question, { pages: [], spans, events: [], notes: [] }, info)
     expect(results).toHaveLength(31)
     expect(results.at(-1)).toMatchObject({
       title: 'These are the 30 longest spans; name a step, rank, layer or request for others',
@@ -255,7 +274,7 @@ describe('what the store finds', () => {
 
   it('has a name of its own for each result', () => {
     const same = { step: 3, layer: 0, rank: 0, request: 0, timeNs: 7, kind: 'k', severity: 's', message: 'm' }
-    const results = traceFound(question, { pages: [], spans: [], events: [same, same] }, info)
+    const results = traceFound(question, { pages: [], spans: [], events: [same, same], notes: [] }, info)
     expect(new Set(results.map(({ id }) => id)).size).toBe(2)
   })
 })

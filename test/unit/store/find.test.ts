@@ -113,8 +113,8 @@ describe('events', () => {
 })
 
 it('nothing is found of what was not asked for, and what is not valid is refused', async () => {
-  expect(await find({})).toEqual({ spans: [], pages: [], events: [] })
-  expect(await find({ step: 1, rank: 0 })).toEqual({ spans: [], pages: [], events: [] })
+  expect(await find({})).toEqual({ spans: [], pages: [], events: [], notes: [] })
+  expect(await find({ step: 1, rank: 0 })).toEqual({ spans: [], pages: [], events: [], notes: [] })
   await expect(find({ page: -1 })).rejects.toThrow('find: page')
   await expect(find({ limit: 1e9 })).rejects.toThrow('find: limit')
 })
