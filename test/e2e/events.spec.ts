@@ -128,6 +128,38 @@ test('the cause of a NaN is found, and looked at in other views', async () => {
   })
 })
 
+test('every kind of event says where it began and how it is spread, and leads there', async () => {
+  await using(async ({ page }) => {
+    for (const kind of ['nan_in_merged', 'empty_rank', 'nan_in_partial']) {
+      const first = await numbers(
+        bundle,
+        `SELECT step, layer, coalesce(rank, -1) AS rank FROM events WHERE kind = '${kind}' ORDER BY step, layer, rank LIMIT 1`,
+      )
+      await page.getByTestId(`events-group-${kind}`).click()
+      const spread = page.getByTestId('events-spread')
+      await expect(spread).toContainText(`First at step ${first.step}`)
+      await page.getByTestId('events-first').click()
+      await expect(crumb(page, 'step')).toHaveText(String(first.step))
+      if ((first.rank ?? -1) >= 0) await expect(crumb(page, 'rank')).toHaveText(String(first.rank))
+      await page.getByTestId(`events-group-${kind}`).click()
+    }
+    // Of rows of partials, by rank, as the bundle has them; a bar leaves only these.
+    await page.keyboard.press('l')
+    await page.getByTestId('events-group-empty_row_left').click()
+    const bars = page.getByTestId('events-spread-rank').getByRole('button')
+    const ranks = await query(
+      bundle,
+      `SELECT rank, count(*) AS n, min(step) AS first FROM rows
+       WHERE "empty" AND (out_nan > 0 OR out_inf > 0 OR out_absmax > 0 OR lse_nan > 0 OR lse_max > '-inf'::FLOAT)
+       GROUP BY rank ORDER BY first, n DESC`,
+    )
+    await expect(bars).toHaveCount(ranks.length)
+    await expect(bars.first()).toContainText(String(ranks[0]?.n))
+    await bars.first().click()
+    await expect.poll(() => total(page)).toBe(String(ranks[0]?.n))
+  })
+})
+
 test('events are counted, listed in pages, filtered by place and steps, and picked by keys', async () => {
   await using(async ({ app, page }) => {
     const count = async (sql: string): Promise<number> =>

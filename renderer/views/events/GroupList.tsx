@@ -8,6 +8,7 @@ import { DownIcon, NextIcon, PreviousIcon } from '../../shell/icons.tsx'
 import type { EventControl, GroupKey } from '../../state/events.ts'
 import { useSelection } from '../../state/selection.ts'
 import { Jumps } from './Jumps.tsx'
+import { KindSpread } from './KindSpread.tsx'
 import {
   type EventGroup,
   type EventRow,
@@ -123,6 +124,7 @@ const Group = ({ run, group, control, rows, onOpen }: GroupProps) => {
         <tr className="events-inner">
           <td colSpan={4}>
             {means === '' ? null : <p className="events-note">{means}</p>}
+            {look.by === 'kind' ? <KindSpread run={run} kind={group} control={control} /> : null}
             <EventPage run={run} group={group} rows={rows} control={control} />
           </td>
         </tr>

@@ -59,6 +59,16 @@ export const placeOf = (
   timeNs: row.timeNs ?? null,
 })
 
+/** The place of an event in words: `step 3, layer 0, rank 2`. */
+export const placeText = ({ step, layer, rank, request, qIndex }: EventRow): string =>
+  [
+    `step ${formatInt(step)}`,
+    ...(layer < 0 ? [] : [`layer ${formatInt(layer)}`]),
+    ...(rank === null ? [] : [`rank ${formatInt(rank)}`]),
+    ...(request === null ? [] : [`request ${formatInt(request)}`]),
+    ...(qIndex === null ? [] : [`query row ${formatInt(qIndex)}`]),
+  ].join(', ')
+
 /** Which steps a group lies in. */
 export const stepsText = ({ steps, firstStep, lastStep }: EventGroup): string =>
   steps === 1

@@ -31,8 +31,10 @@ import {
   PAGE,
   pageText,
   placeOf,
+  placeText,
   stepsText,
 } from '../../../renderer/views/events/model.ts'
+import { sharesOf } from '../../../renderer/views/events/spread.ts'
 import { spotText, spreadGeometry, spreadHit } from '../../../renderer/views/events/spread-geometry.ts'
 import { eventTable, groupTable } from '../../../renderer/views/events/table-text.ts'
 import { eventInspectorRows } from '../../../renderer/views/events/use-inspector.ts'
@@ -89,6 +91,47 @@ describe('groups', () => {
     expect(filterOfGroup(filter, 'kind', 'nan_in_merged')).toEqual({ ...filter, kinds: ['nan_in_merged'] })
     expect(filterOfGroup(filter, 'layer', -1)).toEqual({ ...filter, layer: -1 })
     expect(filterOfGroup(filter, 'step', 7)).toEqual({ ...filter, fromStep: 7, toStep: 7 })
+  })
+})
+
+describe('the spread of a kind', () => {
+  const group = (key: number, count: number, firstStep: number): EventGroup => ({
+    key,
+    severity: 'error',
+    count,
+    steps: 1,
+    firstStep,
+    lastStep: firstStep,
+  })
+
+  it('begins with the rank or layer that had the first, and is bounded', () => {
+    const shares = sharesOf([group(0, 4, 9), group(1, 8, 3), group(2, 2, 3)])
+    expect(shares).toEqual([
+      { key: 1, count: 8, share: 1, firstStep: 3 },
+      { key: 2, count: 2, share: 0.25, firstStep: 3 },
+      { key: 0, count: 4, share: 0.5, firstStep: 9 },
+    ])
+    expect(sharesOf(Array.from({ length: 64 }, (_, i) => group(i, 1, 0)))).toHaveLength(8)
+    expect(sharesOf([])).toEqual([])
+  })
+
+  it('names the place of the first in words, as far as it has one', () => {
+    const row = {
+      step: 3,
+      layer: -1,
+      rank: null,
+      request: 2,
+      qIndex: null,
+      timeNs: 1,
+      kind: '',
+      severity: 'info',
+      message: '',
+      detail: '{}',
+    } as const
+    expect(placeText(row)).toBe('step 3, request 2')
+    expect(placeText({ ...row, layer: 0, rank: 1, request: null, qIndex: 0 })).toBe(
+      'step 3, layer 0, rank 1, query row 0',
+    )
   })
 })
 
