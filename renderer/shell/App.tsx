@@ -9,6 +9,7 @@ import { DropTarget } from './DropTarget.tsx'
 import { ErrorBoundary } from './ErrorBoundary.tsx'
 import { ExportMenu } from './export/ExportMenu.tsx'
 import { HelpSheet } from './HelpSheet.tsx'
+import { ViewHelp } from './help/ViewHelp.tsx'
 import { InspectorPanel } from './InspectorPanel.tsx'
 import { useLayout } from './layout.ts'
 import { Palette } from './palette/Palette.tsx'
@@ -25,6 +26,7 @@ export const App = () => {
   const view = useView((s) => s.view)
   const helpOpen = useLayout((s) => s.helpOpen)
   const paletteOpen = useLayout((s) => s.paletteOpen)
+  const viewHelpOpen = useLayout((s) => s.viewHelpOpen)
   const inspectorOpen = useLayout((s) => s.inspectorOpen)
   useActionKeys(view)
   useEffect(() => {
@@ -40,6 +42,7 @@ export const App = () => {
       <main className="frame-main">
         <SelectionBar />
         <CrashBanners />
+        {viewHelpOpen ? <ViewHelp /> : null}
         <div className="frame-view">
           {shown === undefined ? null : (
             <ErrorBoundary

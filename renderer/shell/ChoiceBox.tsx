@@ -113,7 +113,14 @@ export const ChoiceBox = <C extends Choice>({
         onKeyDown={onKeyDown}
       />
       {open ? (
-        <div className="choice-list" role="listbox" id={id} aria-label={label} ref={list} tabIndex={-1}>
+        <div
+          className="choice-list"
+          id={id}
+          ref={list}
+          tabIndex={-1}
+          // Without choices it is no list but a sentence.
+          {...(choices.length === 0 ? {} : { role: 'listbox', 'aria-label': label })}
+        >
           {choices.map((choice) => (
             // biome-ignore lint/a11y/useKeyWithClickEvents: keys are those of the field
             <div

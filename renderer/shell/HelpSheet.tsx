@@ -1,7 +1,9 @@
 import { useEffect, useRef } from 'react'
+import { TERMS } from '../../app/help/glossary.ts'
 import { ACTIONS } from './actions.ts'
 import { CloseIcon } from './icons.tsx'
 import { keyText } from './keys.ts'
+import './help/help.css'
 import { useLayout } from './layout.ts'
 import { VIEW_KEYS } from './view-keys.ts'
 import { VIEWS } from './views.ts'
@@ -19,15 +21,15 @@ const Entry = ({ title, keys }: { readonly title: string; readonly keys: readonl
   </div>
 )
 
-/** Every key, from the same tables that handle them. */
+/** Every key, from the same tables that handle them, and every term. */
 export const HelpSheet = () => {
   const showHelp = useLayout((s) => s.showHelp)
   const sheet = useRef<HTMLElement>(null)
   useEffect(() => sheet.current?.focus(), [])
   return (
-    <section className="help panel" aria-label="Keys" tabIndex={-1} ref={sheet} data-testid="help">
+    <section className="help panel" aria-label="Keys and terms" tabIndex={-1} ref={sheet} data-testid="help">
       <div className="help-head">
-        <h2>Keys</h2>
+        <h2>Keys and terms</h2>
         <span className="quiet">by their place on the keyboard</span>
         <button
           type="button"
@@ -61,6 +63,15 @@ export const HelpSheet = () => {
           ))}
         </div>
       </div>
+      <h3>Terms</h3>
+      <dl className="glossary" data-testid="glossary">
+        {TERMS.map(({ name, text }) => (
+          <div key={name} className="glossary-term">
+            <dt>{name}</dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
     </section>
   )
 }

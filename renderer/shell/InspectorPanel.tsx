@@ -1,4 +1,5 @@
 import { SourceBadge } from '../controls/SourceBadge.tsx'
+import { Label } from '../controls/Term.tsx'
 import { formatInt } from '../drawing/format.ts'
 import { withSource } from '../drawing/provenance.ts'
 import { linkNow } from '../state/follow-link.ts'
@@ -19,7 +20,9 @@ const TEXT_FROM = 48
 
 const Row = ({ row }: { readonly row: InspectorRow }) => (
   <div className={row.value.length < TEXT_FROM ? 'inspector-row' : 'inspector-row inspector-text'}>
-    <dt>{row.label}</dt>
+    <dt>
+      <Label text={row.label} />
+    </dt>
     <dd>
       <span className="num inspector-value selectable" title={row.copy ?? row.value}>
         {row.value}
@@ -27,11 +30,13 @@ const Row = ({ row }: { readonly row: InspectorRow }) => (
       {row.note === undefined ? null : <span className="inspector-note">{row.note}</span>}
       <SourceBadge source={row.source} />
     </dd>
-    <CopyButton
-      text={withSource(row.copy ?? row.value, row.source)}
-      what={row.label}
-      className="inspector-copy"
-    />
+    <dd>
+      <CopyButton
+        text={withSource(row.copy ?? row.value, row.source)}
+        what={row.label}
+        className="inspector-copy"
+      />
+    </dd>
   </div>
 )
 

@@ -4,8 +4,25 @@ import { placedSource } from '../drawing/provenance.ts'
 import { NO_SELECTION, useSelection } from '../state/selection.ts'
 import { useSession } from '../state/session.ts'
 import { ExportButton } from './export/ExportButton.tsx'
-import { CloseIcon } from './icons.tsx'
+import { CloseIcon, HelpIcon } from './icons.tsx'
+import { useLayout } from './layout.ts'
 import { PARTS, valueText } from './selection-words.ts'
+
+const ViewHelpButton = () => {
+  const { viewHelpOpen, toggleViewHelp } = useLayout()
+  return (
+    <button
+      type="button"
+      className="button button-quiet selection-export"
+      title="What this view shows, and its formula (F1)"
+      aria-expanded={viewHelpOpen}
+      data-testid="show-view-help"
+      onClick={toggleViewHelp}
+    >
+      <HelpIcon /> About
+    </button>
+  )
+}
 
 /** The selection as breadcrumbs from the run inwards; each part can be let go, and all at once. */
 export const SelectionBar = () => {
@@ -51,6 +68,7 @@ export const SelectionBar = () => {
           </button>
         )}
       </nav>
+      <ViewHelpButton />
       <ExportButton />
     </div>
   )

@@ -225,8 +225,15 @@ export const ACTIONS: readonly Action[] = [
     run: () => useLayout.getState().toggleInspector(),
   },
   {
+    id: 'help.view',
+    title: 'Explain the view, with its formula',
+    keys: [stroke('F1')],
+    enabled: always,
+    run: () => useLayout.getState().toggleViewHelp(),
+  },
+  {
     id: 'help',
-    title: 'Show or hide the sheet of keys',
+    title: 'Show or hide the sheet of keys and terms',
     keys: [stroke('Slash', { shift: true })],
     enabled: always,
     run: () => useLayout.getState().showHelp(!useLayout.getState().helpOpen),

@@ -10,8 +10,11 @@ interface Layout {
   readonly inspectorWidth: number
   readonly helpOpen: boolean
   readonly paletteOpen: boolean
+  /** Whether the explanation of the shown view stands above it. */
+  readonly viewHelpOpen: boolean
   readonly toggleRail: () => void
   readonly toggleInspector: () => void
+  readonly toggleViewHelp: () => void
   readonly resizeInspector: (width: number) => void
   readonly showHelp: (open: boolean) => void
   readonly showPalette: (open: boolean) => void
@@ -24,6 +27,7 @@ export const useLayout = create<Layout>((set, get) => ({
   inspectorWidth: loadNumber('inspectorWidth', INSPECTOR.start, INSPECTOR.least, INSPECTOR.most),
   helpOpen: false,
   paletteOpen: false,
+  viewHelpOpen: load('viewHelp') === 'open',
   toggleRail: () => {
     const railWide = !get().railWide
     save('rail', railWide ? 'wide' : 'narrow')
@@ -33,6 +37,11 @@ export const useLayout = create<Layout>((set, get) => ({
     const inspectorOpen = !get().inspectorOpen
     save('inspector', inspectorOpen ? 'open' : 'closed')
     set({ inspectorOpen })
+  },
+  toggleViewHelp: () => {
+    const viewHelpOpen = !get().viewHelpOpen
+    save('viewHelp', viewHelpOpen ? 'open' : 'closed')
+    set({ viewHelpOpen })
   },
   resizeInspector: (width) => {
     const inspectorWidth = Math.min(INSPECTOR.most, Math.max(INSPECTOR.least, Math.round(width)))

@@ -20,7 +20,8 @@ const RANK_HUES = [292.5, 90, 202.5, 22.5, 270, 0, 247.5, 45, 225, 67.5, 180, 11
 
 const RANK_TONE = { dark: { l: 0.74, c: 0.16 }, light: { l: 0.62, c: 0.17 } } as const
 
-const INKS = ['#0b0d10', '#ffffff'] as const
+/** Pure black and white: of both one has a contrast of at least 4.5 to every colour. */
+const INKS = ['#000000', '#ffffff'] as const
 
 const inkOn = (colour: string): string =>
   contrast(INKS[0], colour) >= contrast(INKS[1], colour) ? INKS[0] : INKS[1]

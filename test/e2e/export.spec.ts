@@ -1,25 +1,12 @@
-import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import type { ElectronApplication } from 'playwright'
 import type { Page } from 'playwright/test'
 import type { ViewId } from '../../renderer/state/view.ts'
 import { onlyBundle, query, runDefault, settled, showView } from './desk.ts'
 import { expect, test } from './fixture.ts'
 import { launch } from './launch.ts'
-
-const CLI = join(__dirname, '..', '..', 'dist', 'cli.js')
-
-const SWEEP = {
-  base: { model: { heads: 8, kvLoraRank: 64, ropeDim: 16, layers: 2 }, parallel: { tpSize: 2 } },
-  dcp: [2],
-  context: [64, 128],
-  concurrency: [1, 2],
-  repeats: 2,
-  steps: 2,
-}
+import { SWEEP, smallSweep } from './small-sweep.ts'
 
 /** Has the dialog answer with this path; undefined: the person cancels. */
 const answerWith = (app: ElectronApplication, path: string | undefined): Promise<void> =>
@@ -152,7 +139,10 @@ test('pictures and tables of every view of a run are saved as they are shown', a
 
   const offers: readonly (readonly [ViewId, string])[] = [
     ['timeline', 'Stages of 4 ranks over time'],
-    ['ownership', '1024 tokens on 4 ranks, one band is 8 tokens, split by the share of each rank'],
+    [
+      'ownership',
+      '1024 tokens on 4 ranks, one band is 8 tokens, split by the share of each rank; Balance of the batch',
+    ],
     ['pages', 'Block table of rank 0, 4 requests by 16 columns, beside a pool of 29 pages'],
     [
       'merge',
@@ -250,13 +240,8 @@ test('what is saved is chosen by keys, and nothing is written that was cancelled
 })
 
 test('curves and the map of a sweep are saved with their numbers', async () => {
-  const data = mkdtempSync(join(tmpdir(), 'dcpscope-export-'))
-  const sweep = join(data, 'dcpscope', 'runs', 'small.dcp')
-  mkdirSync(join(data, 'dcpscope', 'runs'), { recursive: true })
-  const config = join(data, 'config.json')
-  writeFileSync(config, JSON.stringify(SWEEP))
-  await promisify(execFile)(process.execPath, [CLI, 'sweep', config, '--out', sweep])
-  const { app, page, close, errors } = await launch({ dataDir: data, args: [sweep] })
+  const { data, bundle } = await smallSweep()
+  const { app, page, close, errors } = await launch({ dataDir: data, args: [bundle] })
   await expect(page.getByTestId('gain-map')).toBeVisible()
   await page.getByTestId('map-128-1').click()
   const saved = await saveAll(app, page)

@@ -1,6 +1,7 @@
 import type { LseBase } from '../../../app/lse/base.ts'
 import type { Table } from '../../../app/messages/csv.ts'
 import { RankChip } from '../../controls/RankChip.tsx'
+import { Label } from '../../controls/Term.tsx'
 import { formatFloat } from '../../drawing/format.ts'
 import { useTableSource } from '../../export/table-source.ts'
 import { useSelection } from '../../state/selection.ts'
@@ -17,13 +18,17 @@ export const RankTable = ({ model, base }: { readonly model: MergeModel; readonl
         <thead>
           <tr>
             <th scope="col">rank</th>
-            <th scope="col">keys</th>
-            <th scope="col" title={`log-sum-exp, base ${base}`}>
-              lse
+            <th scope="col">
+              <Label text="keys" />
             </th>
-            <th scope="col">weight</th>
+            <th scope="col" title={`log-sum-exp, base ${base}`}>
+              <Label text="lse" />
+            </th>
+            <th scope="col">
+              <Label text="weight" />
+            </th>
             <th scope="col" title="Euclidean norm of the partial">
-              |out|
+              <Label text="|out|" />
             </th>
             <th scope="col">state</th>
           </tr>

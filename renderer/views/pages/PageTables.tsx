@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { tabText } from '../../../app/messages/csv.ts'
+import { Label } from '../../controls/Term.tsx'
 import { formatInt } from '../../drawing/format.ts'
 import { useTableSource } from '../../export/table-source.ts'
 import { CopyButton } from '../../shell/CopyButton.tsx'
@@ -110,15 +111,21 @@ const Requests = ({ pages, selected }: Props) => {
             <tr>
               <th scope="col">request</th>
               <th scope="col">length</th>
-              <th scope="col">here</th>
-              <th scope="col">columns</th>
-              <th scope="col">with keys</th>
+              <th scope="col">
+                <Label text="here" />
+              </th>
+              <th scope="col">
+                <Label text="columns" />
+              </th>
+              <th scope="col">
+                <Label text="with keys" />
+              </th>
               <th scope="col">newest</th>
               <th scope="col" title="By the block table; −1 on ranks that do not hold it">
-                slot
+                <Label text="slot" />
               </th>
               <th scope="col" title="By slot_mapping">
-                written to
+                <Label text="written to" />
               </th>
             </tr>
           </thead>
@@ -208,13 +215,21 @@ const Cells = ({ pages, selected }: Props) => {
         <table ref={table}>
           <thead>
             <tr>
-              <th scope="col">column</th>
+              <th scope="col">
+                <Label text="column" />
+              </th>
               <th scope="col" title="The first token of this rank in the page">
                 from token
               </th>
-              <th scope="col">page</th>
-              <th scope="col">first slot</th>
-              <th scope="col">keys here</th>
+              <th scope="col">
+                <Label text="page" />
+              </th>
+              <th scope="col">
+                <Label text="first slot" />
+              </th>
+              <th scope="col">
+                <Label text="keys here" />
+              </th>
               <th scope="col">taken at</th>
               <th scope="col" className="pages-words">
                 state

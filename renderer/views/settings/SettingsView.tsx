@@ -55,11 +55,18 @@ export const SettingsView = () => {
   )
 }
 
-const Words = ({ name, id }: { readonly name: keyof Settings; readonly id: string }) => {
+interface WordsProps {
+  readonly name: keyof Settings
+  readonly id: string
+  /** Id of the one field that it is the label of. */
+  readonly of?: string
+}
+
+const Words = ({ name, id, of }: WordsProps) => {
   const { title, text } = settingWords(name)
   return (
     <div className="settings-words">
-      <span id={`${id}-title`}>{title}</span>
+      {of === undefined ? <span id={`${id}-title`}>{title}</span> : <label htmlFor={of}>{title}</label>}
       <span id={`${id}-text`} className="quiet">
         {text}
       </span>
@@ -113,13 +120,13 @@ const NumberPart = ({ name }: { readonly name: NumberName }) => {
   }
   return (
     <div className="settings-part">
-      <Words name={name} id={id} />
+      <Words name={name} id={id} of={`${id}-field`} />
       <div className="settings-choices">
         <input
+          id={`${id}-field`}
           className="input num"
           inputMode="numeric"
           value={text}
-          aria-labelledby={`${id}-title`}
           aria-describedby={problem === null ? `${id}-text` : `${id}-problem`}
           aria-invalid={problem !== null}
           data-testid={id}
