@@ -4,9 +4,9 @@ import type { RunConfigInput } from '../../app/run/config.ts'
 import { desktop } from '../bridge/bridge.ts'
 import { DEFAULT_PRESET, presetDraft } from './form.ts'
 import { tell } from './messages.ts'
-import { type OpenItem, useOpen } from './open.ts'
+import { itemOf, type OpenItem, useOpen } from './open.ts'
 import { endOf } from './run-end.ts'
-import { useSession } from './session.ts'
+import { shownId, useSession } from './session.ts'
 
 /** Transports of the two runs of the sample. */
 const SAMPLE = ['ag_rs', 'a2a'] as const
@@ -78,4 +78,14 @@ export const comparedWith = (
   const open = items.filter(({ id }) => id !== shown.id)
   if (other !== null && open.some(({ id }) => id === other.id)) return other
   return open.find(({ kind }) => kind === shown.kind) ?? null
+}
+
+/** What what is shown is compared with now. */
+export const comparedNow = (): OpenItem | null => {
+  const shown = shownId()
+  return comparedWith(
+    shown === null ? null : itemOf(shown),
+    useCompare.getState().other,
+    useOpen.getState().items,
+  )
 }

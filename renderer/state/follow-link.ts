@@ -92,11 +92,25 @@ const runOf = async (link: Link & { readonly run: LinkedRun }): Promise<RunInfo 
   return byId ?? (alike === undefined ? null : request('runInfo', { run: alike.id }))
 }
 
+/** The link without what it compares with where that is not known here, which is told. */
+const withKnownOther = async (link: Link): Promise<Link> => {
+  const { other } = link
+  if (other === null) return link
+  const dumps = useSession.getState().desktop?.dumps ?? []
+  const runs = dumps.some(({ id }) => id === other) ? [] : await request('listRuns', {}).catch(() => [])
+  if ([...dumps, ...runs].some(({ id }) => id === other)) return link
+  tell(
+    'warning',
+    'What the link compares with is not known here: it was not opened on this machine. Open it, and choose it as B.',
+  )
+  return { ...link, other: null }
+}
+
 /** Goes where a link says. It may come from anywhere; what is wrong with it is told, and changes nothing. */
 export const followLink = async (text: string): Promise<void> => {
   const parsed = parseLink(text)
   if (!parsed.ok) return tell('error', `The link was not followed: ${parsed.why}.`)
-  const { link } = parsed
+  const link = await withKnownOther(parsed.link)
   waiting = null
   if (
     link.dump !== null &&

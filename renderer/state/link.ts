@@ -43,7 +43,7 @@ const PART_NAMES = Object.entries(PARTS) as [keyof Selection, string][]
 const RUN = ['run', 'name', 'made'] as const
 const ZOOM = ['from', 'to'] as const
 /** Every field of a link. */
-export const FIELDS: readonly string[] = ['view', 'dump', ...RUN, ...ZOOM, ...Object.values(PARTS)]
+export const FIELDS: readonly string[] = ['view', 'dump', 'with', ...RUN, ...ZOOM, ...Object.values(PARTS)]
 
 const SHAPES: Readonly<Record<string, RegExp>> = {
   run: /^[0-9a-f]{24}$/,
@@ -51,6 +51,7 @@ const SHAPES: Readonly<Record<string, RegExp>> = {
   name: /^[^\p{C}]{1,200}$/u,
   made: /^[^\p{C}]{0,40}$/u,
   dump: /^dump-[0-9a-f]{24}$/,
+  with: /^(dump-)?[0-9a-f]{24}$/,
   at: /^-?\d{1,15}$/,
   from: /^-?\d{1,15}$/,
   to: /^-?\d{1,15}$/,
@@ -64,7 +65,7 @@ export const linkedRun = (id: string, name: string, made: string): LinkedRun => 
 }
 
 /** A link to a place, to be followed on this machine and, where the bundle of its run lies there too, on others. */
-export const linkText = ({ view, run, dump, selection, zoom }: Link): string => {
+export const linkText = ({ view, run, dump, other, selection, zoom }: Link): string => {
   const fields = new URLSearchParams({ view })
   if (run !== null) {
     fields.set('run', run.id)
@@ -72,6 +73,7 @@ export const linkText = ({ view, run, dump, selection, zoom }: Link): string => 
     fields.set('made', run.made)
   }
   if (dump !== null) fields.set('dump', dump)
+  if (other !== null) fields.set('with', other)
   for (const [key, name] of PART_NAMES) {
     const value = selection[key]
     if (value !== null) fields.set(name, String(Math.round(value)))
@@ -112,7 +114,14 @@ export const parseLink = (text: string): ParsedLink => {
   if (zoom !== null && zoom[0] >= zoom[1]) return refused('what it shows ends before it begins')
   return {
     ok: true,
-    link: { view, run: runOfFields(fields), dump: fields.get('dump'), selection: selectionOf(fields), zoom },
+    link: {
+      view,
+      run: runOfFields(fields),
+      dump: fields.get('dump'),
+      other: fields.get('with'),
+      selection: selectionOf(fields),
+      zoom,
+    },
   }
 }
 

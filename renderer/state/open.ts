@@ -9,6 +9,9 @@ export interface OpenItem {
   readonly id: string
 }
 
+/** What an id is of: those of dumps begin with their name. */
+export const itemOf = (id: string): OpenItem => ({ kind: id.startsWith('dump-') ? 'dump' : 'run', id })
+
 interface OpenStore {
   /** In the order in which they were opened. */
   readonly items: readonly OpenItem[]

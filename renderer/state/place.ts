@@ -1,4 +1,6 @@
+import { comparedNow, useCompare } from './compare.ts'
 import { useDump } from './dump.ts'
+import { itemOf } from './open.ts'
 import { SELECTION_KEYS, type Selection, selectionNow, useSelection } from './selection.ts'
 import { useSession } from './session.ts'
 import { useView, type ViewId } from './view.ts'
@@ -8,6 +10,8 @@ import { showZoom, type Zoom, zoomOf } from './zoom.ts'
 export interface Place {
   readonly run: string | null
   readonly dump: string | null
+  /** What it is compared with: the id of a run or dump, in Compare only. */
+  readonly other: string | null
   readonly view: ViewId
   readonly selection: Selection
   readonly zoom: Zoom
@@ -16,12 +20,20 @@ export interface Place {
 export const placeNow = (): Place => {
   const { view } = useView.getState()
   const run = useSession.getState().openId
-  return { run, dump: useDump.getState().dump, view, selection: selectionNow(), zoom: zoomOf(view, run) }
+  const { dump } = useDump.getState()
+  return {
+    run,
+    dump,
+    other: view === 'compare' ? (comparedNow()?.id ?? null) : null,
+    view,
+    selection: selectionNow(),
+    zoom: zoomOf(view, run),
+  }
 }
 
 /** Whether two places have the same open and shown: what lies between them is a move of the selection. */
 export const sameGround = (a: Place, b: Place): boolean =>
-  a.run === b.run && a.dump === b.dump && a.view === b.view
+  a.run === b.run && a.dump === b.dump && a.other === b.other && a.view === b.view
 
 /** Whether two places are one; the zoom does not count, which views undo themselves. */
 export const samePlace = (a: Place, b: Place): boolean =>
@@ -35,6 +47,7 @@ export const goTo = (place: Place): void => {
     else void session.openRunById(place.run, { stay: true })
   }
   if (place.dump !== useDump.getState().dump) useDump.getState().show(place.dump)
+  if (place.other !== null) useCompare.getState().choose(itemOf(place.other))
   useView.getState().show(place.view)
   useSelection.getState().select(place.selection)
   showZoom(place.view, place.run, place.zoom)

@@ -1,4 +1,5 @@
 import { create } from 'zustand'
+import { useCompare } from './compare.ts'
 import { useDump } from './dump.ts'
 import { goTo, type Place, placeNow, sameGround, samePlace } from './place.ts'
 import { useSelection } from './selection.ts'
@@ -84,5 +85,5 @@ export const followPlaces = (): void => {
       if (next !== trail) useTrail.setState({ trail: next })
     })
   }
-  for (const store of [useView, useSelection, useDump, useSession]) store.subscribe(note)
+  for (const store of [useView, useSelection, useDump, useSession, useCompare]) store.subscribe(note)
 }

@@ -35,6 +35,7 @@ describe('a link', () => {
         view: 'timeline',
         run: linkedRun(ID, 'tiny run', MADE),
         dump: null,
+        other: null,
         selection: { ...NO_SELECTION, step: 3, qIndex: 0, timeNs: 1234 },
         zoom: [1000.4, 2000],
       }),
@@ -56,6 +57,7 @@ describe('a link', () => {
         { nil: null },
       ),
       dump: fc.option(fc.constant(`dump-${ID}`), { nil: null }),
+      other: fc.option(fc.constantFrom(ID, `dump-${OTHER}`), { nil: null }),
       selection: fc.record(
         Object.fromEntries(Object.keys(NO_SELECTION).map((key) => [key, count])) as Record<
           keyof typeof NO_SELECTION,
@@ -95,6 +97,7 @@ describe('a link', () => {
     [`dcpscope://open?view=merge&run=${ID}`, 'its name is missing'],
     [`dcpscope://open?view=merge&${RUN}%0Ax`, 'its made is not valid'],
     ['dcpscope://open?view=merge&dump=%2Fetc%2Fpasswd', 'its dump is not valid'],
+    ['dcpscope://open?view=compare&with=/etc/passwd', 'its with is not valid'],
     ['dcpscope://open?view=timeline&from=5', 'its to is missing'],
     ['dcpscope://open?view=timeline&from=5&to=5', 'what it shows ends before it begins'],
     [`dcpscope://open?view=merge&name=${'x'.repeat(5000)}`, 'it is longer than 4000 characters'],
@@ -187,6 +190,21 @@ describe('following a link', () => {
     useView.getState().show('run')
     await followLink(made)
     expect(placeNow()).toMatchObject({ run: ID, view: 'merge', selection: { step: 5, head: 2 } })
+  })
+
+  it('goes to a comparison, and says what of it is not known here', async () => {
+    storeOf([ID, OTHER], [])
+    await followLink(`dcpscope://open?view=compare&${RUN}&with=${OTHER}`)
+    expect(placeNow()).toMatchObject({ run: ID, view: 'compare', other: OTHER })
+    expect(linkNow()).toContain(`with=${OTHER}`)
+    useView.getState().show('merge')
+    expect(placeNow().other).toBeNull()
+    storeOf([ID], [])
+    await followLink(`dcpscope://open?view=compare&${RUN}&with=${'0'.repeat(24)}`)
+    expect(placeNow()).toMatchObject({ run: ID, view: 'compare' })
+    expect(useMessages.getState().messages.map(({ text }) => text)).toContain(
+      'What the link compares with is not known here: it was not opened on this machine. Open it, and choose it as B.',
+    )
   })
 
   it('opens a run that was opened from elsewhere, and one that is the same under another id', async () => {

@@ -20,6 +20,7 @@ type Trail = Parameters<typeof visited>[0]
 const at = (view: Place['view'], step: number | null, run: string | null = 'r'): Place => ({
   run,
   dump: null,
+  other: null,
   view,
   selection: { ...NO_SELECTION, step },
   zoom: null,
