@@ -16,7 +16,7 @@ const LEAST = 10
  * Joins steps until neighbouring pieces are no longer alike, while enough pieces are left; at most `most` of them. Steps behind
  * the last whole piece are left out.
  */
-export const batched = (series: readonly number[], most = 256): Batches => {
+export const batched = (series: readonly number[], most = 128): Batches => {
   let size = Math.max(1, Math.ceil(series.length / most))
   for (;;) {
     const values = pieces(series, size)

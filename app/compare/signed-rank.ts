@@ -1,5 +1,3 @@
-import { quantile } from '../sweep/statistics.ts'
-
 /** What paired differences say: Wilcoxon's signed-rank test, and the Hodges-Lehmann estimate that belongs to it. */
 export interface SignedRank {
   /** Two-sided p of "no difference". Assumes that the differences are independent; under "no difference" each may have either sign. */
@@ -21,20 +19,26 @@ export const signedRank = (differences: readonly number[]): SignedRank => {
   const reach = lowestRank(differences.length)
   return {
     p: pOf(differences.filter((d) => d !== 0)),
-    estimate: quantile(walsh, 0.5),
+    estimate: middle(walsh),
     low: reach === null ? Number.NEGATIVE_INFINITY : (walsh[reach] ?? Number.NaN),
     high: reach === null ? Number.POSITIVE_INFINITY : (walsh[walsh.length - 1 - reach] ?? Number.NaN),
   }
 }
 
+/** Median of values in order; NaN of none. */
+const middle = (sorted: Float64Array): number => {
+  const half = (sorted.length - 1) / 2
+  return ((sorted[Math.floor(half)] ?? Number.NaN) + (sorted[Math.ceil(half)] ?? Number.NaN)) / 2
+}
+
 /** Means of all pairs, each with itself too, in order. */
-const walshAverages = (values: readonly number[]): number[] => {
+const walshAverages = (values: readonly number[]): Float64Array => {
   const all = new Float64Array((values.length * (values.length + 1)) / 2)
   let at = 0
   values.forEach((one, i) => {
     for (let j = 0; j <= i; j++) all[at++] = (one + (values[j] ?? 0)) / 2
   })
-  return [...all.sort()]
+  return all.sort()
 }
 
 const pOf = (differences: readonly number[]): number => {

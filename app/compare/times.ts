@@ -1,5 +1,4 @@
-import { median } from '../sweep/statistics.ts'
-import { STAGES, type Stage } from '../trace/stages.ts'
+import { STAGES } from '../trace/stages.ts'
 import { batched } from './batches.ts'
 import { holm, signedRank } from './signed-rank.ts'
 
@@ -134,13 +133,16 @@ export const commonSteps = (a: Int32Array, b: Int32Array): readonly number[] => 
   return [...a].filter((step) => inB.has(step)).slice(0, MOST_STEPS)
 }
 
+/** Places of series: the stages, and waiting behind them. */
+const WAITING = STAGES.length
+
 /** Series of a run over the steps that count. */
 class Measured {
   readonly #steps: number
   readonly #ranks: number
   readonly #wall: Float64Array
-  /** By stage (and, behind them, waiting) and rank. */
-  readonly #series = new Map<string, Float64Array>()
+  /** By stage, or waiting, and rank. */
+  readonly #series: (Float64Array | undefined)[] = []
 
   constructor({ step, wallNs, ranks, cells }: StepTimes, steps: readonly number[]) {
     this.#steps = steps.length
@@ -155,22 +157,26 @@ class Measured {
       const at = place.get(number)
       const rank = cells.rank[i] ?? 0
       if (at === undefined) return
-      const stage = STAGES[cells.stage[i] ?? 0] ?? 'stall'
-      this.#add(stage, rank, at, cells.workNs[i] ?? 0)
+      this.#add(cells.stage[i] ?? 0, rank, at, cells.workNs[i] ?? 0)
       const wait = cells.waitNs[i] ?? 0
-      if (wait > 0) this.#add('waiting', rank, at, wait)
+      if (wait > 0) this.#add(WAITING, rank, at, wait)
     })
   }
 
-  #add(measure: Stage | 'waiting', rank: number, at: number, ns: number): void {
-    const key = `${measure} ${rank}`
-    const series = this.#series.get(key) ?? new Float64Array(this.#steps)
+  #add(stage: number, rank: number, at: number, ns: number): void {
+    const key = stage * this.#ranks + rank
+    let series = this.#series[key]
+    if (series === undefined) {
+      series = new Float64Array(this.#steps)
+      this.#series[key] = series
+    }
     series[at] = (series[at] ?? 0) + ns
-    this.#series.set(key, series)
   }
 
   of(measure: Measure, rank: number): Float64Array | null {
-    return this.#series.get(`${measure} ${rank}`) ?? null
+    if (measure === 'step') return null
+    const stage = measure === 'waiting' ? WAITING : STAGES.indexOf(measure)
+    return this.#series[stage * this.#ranks + rank] ?? null
   }
 
   /** Over the ranks; those that have none of a stage spent no time in it. Null where no rank has it. */
@@ -241,7 +247,14 @@ const tested = ({ measure, rank, x, y }: Pair): TimeRow => {
   return independent ? { ...told, p, verdict: 'even' } : { ...told, verdict: 'drifting' }
 }
 
-const medianOf = (series: Float64Array): number | null => (series.length === 0 ? null : median([...series]))
+/** As `median`, of many values at once. */
+const middleOf = (values: Float64Array): number => {
+  const sorted = values.slice().sort()
+  const half = (sorted.length - 1) / 2
+  return ((sorted[Math.floor(half)] ?? Number.NaN) + (sorted[Math.ceil(half)] ?? Number.NaN)) / 2
+}
+
+const medianOf = (series: Float64Array): number | null => (series.length === 0 ? null : middleOf(series))
 
 const partMedians = (
   series: Float64Array | null,
@@ -249,5 +262,5 @@ const partMedians = (
   perPart: number,
 ): Float64Array<ArrayBuffer> =>
   Float64Array.from({ length: parts }, (_, i) =>
-    series === null ? Number.NaN : median([...series.subarray(i * perPart, (i + 1) * perPart)]),
+    series === null ? Number.NaN : middleOf(series.subarray(i * perPart, (i + 1) * perPart)),
   )
