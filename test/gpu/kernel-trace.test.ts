@@ -81,16 +81,27 @@ describe.skipIf(skipped || problem !== '')(SUITE, () => {
         const spans = rowsOf(run.chunks, 'spans', rank).filter(
           ({ step, stage }) => RECORDED.includes(step ?? -1) && needsKernel(stage),
         )
+        // A draft and the model have metadata each, of the same step and of no layer.
+        const alike = (a: (typeof spans)[number], b: (typeof spans)[number]): boolean =>
+          a.step === b.step && a.layer === b.layer && a.stage === b.stage
+        const lieBeside = (kernel: (typeof spans)[number], span: (typeof spans)[number]): boolean => {
+          const [start, end] = [Number(span.start_ns), Number(span.start_ns) + Number(span.dur_ns)]
+          return Number(kernel.start_ns) > start - SLACK_NS && Number(kernel.start_ns) < end + SLACK_NS
+        }
         for (const span of spans) {
-          const own = kernels.filter(
-            ({ step, layer, stage }) => step === span.step && layer === span.layer && stage === span.stage,
-          )
-          expect(own.length, `${STAGES[span.stage ?? 0]} of rank ${rank}`).toBeGreaterThan(0)
+          const where = `${STAGES[span.stage ?? 0]} of rank ${rank}`
+          const own = kernels.filter((kernel) => alike(kernel, span))
+          const places = spans.filter((other) => alike(other, span))
+          expect(
+            own.some((kernel) => lieBeside(kernel, span)),
+            where,
+          ).toBe(true)
           for (const kernel of own) {
-            const [start, end] = [Number(span.start_ns), Number(span.start_ns) + Number(span.dur_ns)]
+            expect(
+              places.some((place) => lieBeside(kernel, place)),
+              where,
+            ).toBe(true)
             expect(kernel.dur_ns).toBeGreaterThan(0)
-            expect(Number(kernel.start_ns)).toBeGreaterThan(start - SLACK_NS)
-            expect(Number(kernel.start_ns)).toBeLessThan(end + SLACK_NS)
             expect(kernel.graph).toBe(config.graph ? 1 : 0)
             if (kernel.bytes === -1)
               for (const name of ['grid_x', 'block_x', 'registers']) expect(kernel[name]).toBeGreaterThan(0)
