@@ -135,6 +135,9 @@ const pointRow: z.ZodType<PointRow> = z.strictObject({
 export const MAX_EVENT_GROUPS = 1000
 export const MAX_EVENT_ROWS = 10_000
 
+/** Most marks of events in one answer. */
+export const MAX_EVENT_MARKS = 20_000
+
 /** A rank's file of a dump, or the unsharded reference of a run. */
 const dumpRank = z.union([int.min(0), z.literal('reference')])
 export type DumpRank = z.output<typeof dumpRank>
@@ -464,6 +467,28 @@ export const storeMethods = {
         lastEnterNs: z.number(),
       }),
     ),
+  },
+  /**
+   * Events noticed in [startNs, endNs), those of one kind and rank in each of `buckets` parts as one: the MAX_EVENT_MARKS worst,
+   * the worst first. `kind` and `severity` are places in EVENT_KINDS and SEVERITIES, rank -1 is none; `time`, `step` and `layer`
+   * are those of the first of `count`.
+   */
+  eventMarks: {
+    params: z.strictObject({
+      run: runId,
+      startNs: z.number(),
+      endNs: z.number(),
+      buckets: int.min(1).max(4096),
+    }),
+    result: z.strictObject({
+      rank: i32,
+      kind: u8,
+      severity: u8,
+      time: f64,
+      step: i32,
+      layer: i32,
+      count: i32,
+    }),
   },
   /** What people wrote about spans of the run, in order of time. */
   notes: { params: z.strictObject({ run: runId }), result: z.array(noteSchema) },

@@ -21,6 +21,7 @@ import type { CompareMethod } from './compare-shelf.ts'
 import { naming } from './damaged-part.ts'
 import { interruptible, withConnection } from './duck.ts'
 import type { DumpMethod } from './dump-shelf.ts'
+import { eventMarks } from './event-marks.ts'
 import { eventDensity, eventGroups, eventRows } from './event-queries.ts'
 import { find } from './find.ts'
 import { causeOfRun, type WasMerged } from './first-cause.ts'
@@ -104,6 +105,7 @@ export class RunBundle {
     stepPath: (params, signal) => this.#asked(signal, (c) => stepPath(c, this.folder, params)),
     longestStep: () => withConnection(this.#duck, (c) => longestStep(c, this.folder)),
     collective: (params, signal) => this.#asked(signal, (c) => collective(c, this.folder, params)),
+    eventMarks: (params, signal) => this.#asked(signal, (c) => eventMarks(c, this.folder, params)),
     notes: async () => [...readNotes(this.folder)],
     writeNote: async ({ note }) => [...writeNote(this.folder, note)],
     blockTable: (params) => withConnection(this.#duck, (c) => blockTable(c, this.folder, params)),
@@ -270,6 +272,8 @@ export const answerRun = (
       return answer(method, storeMethods.longestStep.params)
     case 'collective':
       return answer(method, storeMethods.collective.params)
+    case 'eventMarks':
+      return answer(method, storeMethods.eventMarks.params)
     case 'notes':
       return answer(method, storeMethods.notes.params)
     case 'writeNote':

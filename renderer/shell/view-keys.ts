@@ -38,6 +38,7 @@ export const VIEW_KEYS: Readonly<Record<ViewId, readonly ViewKey[]>> = {
         'Set or take away a mark at the pointer or selected span (Shift: take all away; drag on the ruler: two)',
     },
     { keys: 'C', title: 'Copy the time between the last two marks' },
+    { keys: 'V', title: 'What the lanes show, as a table' },
     { keys: 'E', title: 'Write a note on the selected span; all notes of the bundle' },
     { keys: 'L', title: 'Lines from the last rank of a collective to those that waited for it' },
     { keys: 'K', title: 'Critical path of the selected step, and its slowest rank' },

@@ -34,6 +34,21 @@ for (const [width, height] of SIZES)
       await page.keyboard.press('Shift+?')
       await page.screenshot({ path: join(FOLDER, `help-${theme}-${width}.png`) })
       await page.keyboard.press('Escape')
+      await showView(page, 'timeline')
+      await page.keyboard.press('BracketRight')
+      await page.keyboard.press('KeyF')
+      for (const [key, panel] of [
+        ['KeyT', 'stats'],
+        ['KeyK', 'path'],
+        ['KeyE', 'notes'],
+        ['KeyV', 'table'],
+      ] as const) {
+        await page.getByTestId('timeline-canvas').focus()
+        await page.keyboard.press(key)
+        const picture = await settled(page, async () => (await page.screenshot()).toString('base64'))
+        writeFileSync(join(FOLDER, `timeline-${panel}-${theme}-${width}.png`), picture, 'base64')
+      }
+      await page.getByTestId('timeline-panel-drawn').click()
       await showView(page, 'merge')
       await page.keyboard.press('Control+E')
       await expect(page.getByTestId('export-menu')).toContainText('Save as CSV')

@@ -2,9 +2,13 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from 'playwright'
+import { EVENT_KINDS, SEVERITIES } from '../../app/trace/stages.ts'
+import type { TraceChunk } from '../../app/trace/tables.ts'
 import { formatInt, formatNs } from '../../renderer/drawing/format.ts'
+import { markPlace } from '../../renderer/views/timeline/event-marks.ts'
 import { lanesOf, laneTop } from '../../renderer/views/timeline/lanes.ts'
 import { SLOW, slowRank } from '../unit/store/rank-timeline.ts'
+import { eventChunk } from '../unit/store/sample.ts'
 import { rangeOf, settled, showView, span, waitReady } from './desk.ts'
 import { expect, test } from './fixture.ts'
 import { type Launched, launch } from './launch.ts'
@@ -13,10 +17,27 @@ import { writeSlowBundle } from './slow-bundle.ts'
 const TIMELINE = slowRank()
 const RANKS = TIMELINE.spans.length
 const STEPS = TIMELINE.steps.length
+/** NaN of rank 1 in step 9, and rank 3 without keys in step 14, noticed at the ends of their steps. */
+const HAPPENED = [
+  { kind: 'nan_in_partial', severity: 'error', rank: 1, step: 9 },
+  { kind: 'empty_rank', severity: 'info', rank: 3, step: 14 },
+] as const
+const blank = eventChunk(HAPPENED.map(() => 'said'))
+const EVENTS: TraceChunk = {
+  ...blank,
+  columns: {
+    ...blank.columns,
+    step: Int32Array.from(HAPPENED, ({ step }) => step),
+    rank: Int32Array.from(HAPPENED, ({ rank }) => rank),
+    time_ns: BigInt64Array.from(HAPPENED, ({ step }) => BigInt(TIMELINE.steps[step]?.endNs ?? 0)),
+    kind: Uint8Array.from(HAPPENED, ({ kind }) => EVENT_KINDS.indexOf(kind)),
+    severity: Uint8Array.from(HAPPENED, ({ severity }) => SEVERITIES.indexOf(severity)),
+  },
+}
 const data = mkdtempSync(join(tmpdir(), 'dcpscope-timeline-'))
 let bundle: string
 test.beforeAll(async () => {
-  bundle = await writeSlowBundle(data)
+  bundle = await writeSlowBundle(data, { timeline: TIMELINE, chunks: [EVENTS] })
 })
 test.afterAll(() => rmSync(data, { recursive: true, force: true }))
 
@@ -298,4 +319,78 @@ test('a note on a span is kept in the bundle, found by the search, shown, change
     rmSync(join(bundle, '.notes.json.tmp'), { recursive: true })
     rmSync(file, { force: true })
   }
+})
+
+test('NaN and ranks without keys are marks on their lanes that lead to their steps, and rows of the table', async () => {
+  const { page } = desk
+  const box = await page.getByTestId('timeline-canvas').boundingBox()
+  if (box === null) throw new Error('the timeline has no box')
+  const lanes = lanesOf(box.height, RANKS, 0)
+  const { start, end } = await rangeOf(page)
+  const card = page.getByTestId('timeline-mark-card')
+  const at = (happened: (typeof HAPPENED)[number]) => {
+    const mark = { ...happened, timeNs: stepAt(happened.step).endNs, layer: 0, count: 1 }
+    const place = markPlace(mark, { startNs: start, endNs: end }, lanes, box.width - lanes.labelWidth)
+    if (place === null) throw new Error('the mark is not seen')
+    return { x: box.x + lanes.labelWidth + place.x, y: box.y + place.y }
+  }
+  const [nan, empty] = HAPPENED
+  for (const [happened, word] of [
+    [nan, 'NaN'],
+    [empty, 'Rank without keys'],
+  ] as const) {
+    const { x, y } = at(happened)
+    await page.mouse.move(x - 2, y)
+    await page.mouse.move(x, y)
+    await expect(card).toContainText(word)
+    await expect(card).toContainText(String(happened.step))
+    await page.mouse.click(x, y)
+    await expect(page.getByTestId('crumb-step')).toContainText(String(happened.step))
+    await expect(page.getByTestId('crumb-rank')).toContainText(String(happened.rank))
+  }
+
+  await page.mouse.move(5, 5)
+  await page.keyboard.press('KeyF')
+  await page.keyboard.press('KeyV')
+  const table = page.getByTestId('timeline-drawn')
+  await expect(table.getByRole('row', { name: /event Rank without keys/ })).toHaveCount(1)
+  // Each stage of each rank and layer of the step, and what lies in the margins.
+  await expect(table.getByRole('row', { name: /stage decode_attn/ })).not.toHaveCount(0)
+  await expect(page.getByTestId('timeline-drawn-caption')).not.toContainText('merged')
+  await page.keyboard.press('Digit0')
+  await expect(table.getByRole('row', { name: /event NaN/ })).toHaveCount(1)
+})
+
+test('a person finds the rank that is slow with the mouse', async () => {
+  const { page } = desk
+  await page.getByTestId('timeline-panel-stats').click()
+  await page.getByTestId('timeline-stats-rank').click()
+  const stats = page.getByTestId('timeline-stats')
+  await stats.getByRole('button', { name: /^own/ }).click()
+  await expect(stats.getByRole('row').nth(1).getByRole('rowheader')).toHaveText(String(SLOW.rank))
+  // Its longest span leads to a step, whose path says why.
+  await stats.getByRole('row').nth(1).getByRole('button').click()
+  await page.getByTestId('timeline-panel-path').click()
+  await expect(page.getByTestId('timeline-verdict')).toContainText(`Rank ${SLOW.rank} is the slowest`)
+  await expect(page.getByTestId('timeline-verdict')).toContainText('Its decode_attn took')
+})
+
+test('a person finds the rank that is slow with keys alone', async () => {
+  const { page } = desk
+  await page.keyboard.press('KeyK')
+  await page.keyboard.press('BracketRight')
+  const verdict = page.getByTestId('timeline-verdict')
+  await expect(verdict).toContainText(`Rank ${SLOW.rank} is the slowest`)
+  await expect(verdict).toContainText('Its decode_attn took')
+  // Tab goes on to the rank, whose lane is then selected.
+  const table = page.getByTestId('timeline-path')
+  const rank = table.getByRole('button', { name: String(SLOW.rank), exact: true })
+  for (let tabs = 0; tabs < 90; tabs++) {
+    if (await rank.evaluate((element) => element === document.activeElement)) break
+    await page.keyboard.press('Tab')
+  }
+  await expect(rank).toBeFocused()
+  await page.keyboard.press('Enter')
+  await expect(page.getByTestId('crumb-rank')).toContainText(String(SLOW.rank))
+  await expect(rank).toHaveAttribute('aria-pressed', 'true')
 })

@@ -8,11 +8,13 @@ import { useTheme } from '../../theme/use-theme.ts'
 import { movedTo } from './arrangement.ts'
 import { drawTimeline } from './draw.ts'
 import type { Plate } from './draw-spans.ts'
+import { type EventMark, markAtPoint } from './event-marks.ts'
 import { flowsIn } from './flows.ts'
 import { HoverCard } from './HoverCard.tsx'
 import { itemAtPoint, itemAtTime } from './items.ts'
 import { lanesOf, scrollToLane } from './lanes.ts'
 import type { LookControl } from './look.ts'
+import { MarkCard } from './MarkCard.tsx'
 import { snapped } from './measure.ts'
 import { type TimeRange, timeAtX } from './range.ts'
 import type { HoveredItem, Meeting, PathColumns, StepColumns } from './scene.ts'
@@ -42,6 +44,8 @@ interface Props {
   readonly pickedKernel: HoveredItem | null
   /** The selected span as the store has it. */
   readonly span: HoveredItem | null
+  /** The worst first. */
+  readonly events: readonly EventMark[]
   readonly notes: readonly Note[]
   /** Goes to the field of the note of the selected span. */
   readonly onNote: () => void
@@ -66,7 +70,7 @@ export const TimelineCanvas = (props: Props) => {
   const { look, change } = lookControl
   const { range } = control
   const theme = useTheme()
-  const { rank, step, timeNs } = useSelection()
+  const { rank, step, timeNs, select } = useSelection()
   const [size, setSize] = useState({ width: 800, height: 400 })
   const [pointer, setPointer] = useState<Point | null>(null)
   const [zoomBox, setZoomBox] = useState<TimeRange | null>(null)
@@ -75,8 +79,13 @@ export const TimelineCanvas = (props: Props) => {
   const lanes = lanesOf(size.height, ranks, look.scroll, kernels, { replays: props.replays, arrangement })
   const plot = Math.max(1, size.width - lanes.labelWidth)
   const selected = span ?? (rank === null || timeNs === null ? null : itemAtTime(rank, timeNs, pieces))
+  const markUnder = ({ x, y }: Point): EventMark | null =>
+    markAtPoint(props.events, x - lanes.labelWidth, y, range, lanes, plot)
+  const hoveredMark = pointer === null ? null : markUnder(pointer)
   const hovered =
-    pointer === null ? null : itemAtPoint(pointer.x - lanes.labelWidth, pointer.y, plot, range, lanes, pieces)
+    pointer === null || hoveredMark !== null
+      ? null
+      : itemAtPoint(pointer.x - lanes.labelWidth, pointer.y, plot, range, lanes, pieces)
 
   const flows = useMemo(() => (look.flows ? flowsIn(pieces) : []), [look.flows, pieces])
 
@@ -95,6 +104,7 @@ export const TimelineCanvas = (props: Props) => {
         selected,
         hovered,
         pickedKernel,
+        events: props.events,
         notes: props.notes,
         flows,
         meeting: props.meeting,
@@ -125,6 +135,7 @@ export const TimelineCanvas = (props: Props) => {
       hovered?.kernel,
       kernels,
       zoomBox,
+      props.events,
       props.notes,
       flows,
       props.meeting,
@@ -160,7 +171,12 @@ export const TimelineCanvas = (props: Props) => {
     lanes,
     pieces,
     setPointer,
-    onPick: picking.pickAt,
+    onPick: (on, ns, item, at) => {
+      const mark = markUnder(at)
+      if (mark === null) return picking.pickAt(on, ns, item)
+      const { rank, step, layer } = mark
+      select({ rank, step, layer: layer < 0 ? null : layer, timeNs: null })
+    },
     onArea: (area) => change(() => ({ area })),
     onZoomBox: setZoomBox,
     onMeasure: (...ends) =>
@@ -199,6 +215,9 @@ export const TimelineCanvas = (props: Props) => {
       <p className="visually-hidden" aria-live="polite">
         {selectedText(selected)}
       </p>
+      {pointer === null || hoveredMark === null ? null : (
+        <MarkCard mark={hoveredMark} x={pointer.x} y={pointer.y} width={size.width} height={size.height} />
+      )}
       {pointer === null || hovered === null ? null : (
         <HoverCard
           run={run}

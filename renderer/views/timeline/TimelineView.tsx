@@ -13,12 +13,15 @@ import { useSelection } from '../../state/selection.ts'
 import { useSession } from '../../state/session.ts'
 import { useAnswer } from '../../state/use-answer.ts'
 import { useView } from '../../state/view.ts'
+import { laneOrder } from './arrangement.ts'
+import { MARK_BUCKETS, marksOf, marksWindow } from './event-marks.ts'
 import { LaneButtons } from './LaneButtons.tsx'
 import { Legend } from './Legend.tsx'
 import { toggledStage, useLook, useLookStore } from './look.ts'
 import { measuresOf } from './measure.ts'
 import { meetingOf } from './meeting.ts'
 import { Drawer } from './panel/Drawer.tsx'
+import { DrawnPanel } from './panel/DrawnPanel.tsx'
 import { NotesPanel } from './panel/NotesPanel.tsx'
 import { PathPanel } from './panel/PathPanel.tsx'
 import { usePanels } from './panel/panels.ts'
@@ -147,6 +150,9 @@ const Timeline = ({ open }: { readonly open: RunInfo }) => {
     () => (span === null || rank === null ? null : itemOfSpan(rank, span)),
     [span, rank],
   )
+  const around = marksWindow(control.range)
+  const marked = useAnswer('eventMarks', { run, ...around, buckets: MARK_BUCKETS }, again)
+  const events = useMemo(() => (marked.answer === null ? [] : marksOf(marked.answer.data)), [marked.answer])
   const noteVersion = useNotes((s) => s.version)
   const noted = useAnswer('notes', { run }, String(noteVersion))
   const notes = noted.answer?.params.run === run ? noted.answer.data : NO_NOTES
@@ -213,7 +219,14 @@ const Timeline = ({ open }: { readonly open: RunInfo }) => {
       ? { step, part: stepPart }
       : null
   const error =
-    tiles.error ?? steps.error ?? stages.error ?? found.error ?? met.error ?? foundKernel.error ?? trouble
+    tiles.error ??
+    steps.error ??
+    stages.error ??
+    found.error ??
+    met.error ??
+    marked.error ??
+    foundKernel.error ??
+    trouble
   return (
     <section className="timeline" aria-label="Timeline">
       <Toolbar
@@ -247,6 +260,7 @@ const Timeline = ({ open }: { readonly open: RunInfo }) => {
         stepPart={stepPart}
         path={panel === 'path' && path.answer?.params.step === step ? path.answer.data.path : null}
         span={spanItem}
+        events={events}
         notes={notes}
         onNote={writeNote}
         meeting={meeting}
@@ -269,6 +283,15 @@ const Timeline = ({ open }: { readonly open: RunInfo }) => {
                   step={step}
                   kernels={kernels}
                   goTo={goTo}
+                />
+              )
+            case 'drawn':
+              return (
+                <DrawnPanel
+                  pieces={tiles.pieces}
+                  events={events}
+                  range={control.range}
+                  order={laneOrder(arrangementControl.arrangement, ranks)}
                 />
               )
             case 'notes':

@@ -1,6 +1,7 @@
 import { type Ink, inkOf } from '../../drawing/ink.ts'
 import { type RankPainter, rankPainter } from '../../drawing/rank-fill.ts'
 import { rankColour, rankInk, rankPattern, type Theme } from '../../theme/colours.ts'
+import { drawEventMarks } from './draw-event-marks.ts'
 import { drawFlows } from './draw-flows.ts'
 import { drawMarks, drawOutlines, drawZoomBox } from './draw-marks.ts'
 import { drawNotes } from './draw-notes.ts'
@@ -62,6 +63,7 @@ export const drawTimeline = (
   ctx.translate(labelWidth, 0)
   clipTo(ctx, 0, 0, plot, height)
   drawRuler(ctx, scene, plot, height, ink)
+  drawEventMarks(ctx, scene, plot, theme, ink)
   drawMarks(ctx, scene, plot, height, ink)
   drawZoomBox(ctx, scene, plot, height, ink)
   ctx.restore()

@@ -1,6 +1,7 @@
 import type { StoreResult } from '../../../app/protocol/store.ts'
 import type { Note } from '../../../app/trace/notes.ts'
 import type { Stage } from '../../../app/trace/stages.ts'
+import type { EventMark } from './event-marks.ts'
 import type { Flow } from './flows.ts'
 import type { Lanes } from './lanes.ts'
 import type { TimeRange } from './range.ts'
@@ -54,6 +55,8 @@ export interface Scene {
   readonly selected: HoveredItem | null
   readonly hovered: HoveredItem | null
   readonly pickedKernel: HoveredItem | null
+  /** The worst first. */
+  readonly events: readonly EventMark[]
   /** What people wrote about spans. */
   readonly notes: readonly Note[]
   /** Collectives of which single spans are loaded; none where a person does not want them. */

@@ -29,7 +29,7 @@ interface Surface {
   readonly pieces: readonly TilePiece[]
   /** Where the pointer rests; null while it drags or is elsewhere. */
   readonly setPointer: (at: Point | null) => void
-  readonly onPick: (rank: number | null, ns: number, item: HoveredItem | null) => void
+  readonly onPick: (rank: number | null, ns: number, item: HoveredItem | null, at: Point) => void
   readonly onArea: (area: Area | null) => void
   /** The part of time that is being marked to be zoomed to; null when the drag is over. */
   readonly onZoomBox: (range: TimeRange | null) => void
@@ -179,7 +179,7 @@ export const useGestures = ({
     if (now.kind === 'zoom') {
       onZoomBox(null)
       if (now.moved) control.show(markedRange(now, x))
-    } else if (!now.moved) onPick(rankAtY(y, lanes), timeAt(x), itemUnder(x, y))
+    } else if (!now.moved) onPick(rankAtY(y, lanes), timeAt(x), itemUnder(x, y), { x, y })
   }
   const onPointerLeave = (): void => setPointer(null)
   const onPointerCancel = (): void => {

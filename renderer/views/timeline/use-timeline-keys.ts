@@ -115,6 +115,8 @@ export const useTimelineKeys = (ground: Ground): void => {
         return mark(event.shiftKey)
       case 'KeyC':
         return copyMeasure()
+      case 'KeyV':
+        return done(() => usePanels.getState().toggle('drawn'))
       case 'KeyE':
         return done(ground.onNote)
       case 'KeyL':

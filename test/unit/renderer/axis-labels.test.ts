@@ -66,6 +66,7 @@ describe('no label of an axis is cut at the right edge', () => {
             selected: null,
             hovered: null,
             pickedKernel: null,
+            events: [],
             notes: [],
             flows: [],
             meeting: null,

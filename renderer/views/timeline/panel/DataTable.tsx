@@ -20,6 +20,8 @@ interface Props<Row> {
   readonly label: string
   readonly columns: readonly DataColumn<Row>[]
   readonly rows: readonly Row[]
+  /** Rows that are shown at most; all are saved. */
+  readonly most?: number
   readonly keyOf: (row: Row) => string
   /** Said where there are no rows. */
   readonly nothing: string
@@ -36,7 +38,7 @@ const ariaSort = (order: Order | null, id: string): 'ascending' | 'descending' |
 
 /** A table whose heads sort it: the largest first, then the least first, then as it came. */
 export const DataTable = <Row,>(props: Props<Row>) => {
-  const { label, columns, rows, keyOf, nothing, isPicked, onPick, pickHint, testId } = props
+  const { label, columns, rows, most, keyOf, nothing, isPicked, onPick, pickHint, testId } = props
   const [order, setOrder] = useState<Order | null>(null)
   const shown = useMemo(() => sortedRows(rows, columns, order), [rows, columns, order])
   const table = useTableSource(label, () => tableOf(shown, columns))
@@ -76,7 +78,7 @@ export const DataTable = <Row,>(props: Props<Row>) => {
           </tr>
         </thead>
         <tbody>
-          {shown.map((row) => {
+          {shown.slice(0, most).map((row) => {
             const picked = isPicked?.(row) === true
             return (
               <tr

@@ -2,13 +2,14 @@ import { create } from 'zustand'
 import { load, loadNumber, save } from '../../../state/kept.ts'
 
 /** Tables below the lanes. */
-export const PANELS = ['stats', 'path', 'notes'] as const
+export const PANELS = ['stats', 'path', 'notes', 'drawn'] as const
 export type PanelId = (typeof PANELS)[number]
 
 export const PANEL_WORDS: Readonly<Record<PanelId, { readonly title: string; readonly key: string }>> = {
   stats: { title: 'Statistics', key: 'T' },
   path: { title: 'Critical path', key: 'K' },
   notes: { title: 'Notes', key: 'E' },
+  drawn: { title: 'Table', key: 'V' },
 }
 
 export const PANEL_HEIGHT = { least: 96, most: 900, start: 230 } as const
