@@ -301,10 +301,15 @@ export const storeMethods = {
   },
   /**
    * The span of `rank` that starts at or last before `atNs` and covers it, with every column; null in a gap. Never one
-   * of OUTER_STAGES.
+   * of OUTER_STAGES. With `beside` the one that begins next after `atNs` (1) or last before it (-1).
    */
   spanAt: {
-    params: z.strictObject({ run: runId, rank: int, atNs: z.number() }),
+    params: z.strictObject({
+      run: runId,
+      rank: int,
+      atNs: z.number(),
+      beside: z.union([z.literal(1), z.literal(-1)]).optional(),
+    }),
     result: z
       .strictObject({
         step: int,

@@ -219,10 +219,10 @@ export class RunBundle {
     return { startNs, endNs, ...items.build(), outer: outer.build(), ...kernels }
   }
 
-  async #spanAt({ rank, atNs }: Params<'spanAt'>): Promise<StoreResult<'spanAt'>> {
+  async #spanAt({ rank, atNs, beside }: Params<'spanAt'>): Promise<StoreResult<'spanAt'>> {
     if (!this.#isRank(rank)) return null
     const [loaded] = await this.#spans.load([rank])
-    const start = loaded?.index.startAt(atNs)
+    const start = beside === undefined ? loaded?.index.startAt(atNs) : loaded?.index.startBeside(atNs, beside)
     if (start === undefined) return null
     return withConnection(this.#duck, (c) => spanStartingAt(c, this.folder, rank, start))
   }

@@ -86,6 +86,12 @@ export class SpanIndex {
     return covering === undefined ? undefined : this.#start[covering]
   }
 
+  /** Start of the span that begins next after `ns` (1), or last before it (-1); undefined where there is none. */
+  startBeside(ns: number, direction: 1 | -1): number | undefined {
+    const i = direction === 1 ? this.#upperBound(ns) : this.#lowerBound(ns, 0) - 1
+    return i < 0 || i >= this.#length ? undefined : this.#start[i]
+  }
+
   /** Spans before `from`, which all start before `at`, that end after it. */
   #reachingInto(at: number, from: number): number[] {
     const found: number[] = []

@@ -32,7 +32,7 @@ export const Legend = memo(({ stages, dimmed, toggle }: Props) => {
           type="button"
           className="timeline-stage"
           aria-pressed={!dimmed.has(stage)}
-          title={`${stage}: ${isOuter(stage) ? 'contains the others, along the top of a lane' : `${formatPercent(share)} of the ranks' time`}${waitShare > 0 ? `, ${formatPercent(waitShare)} of it waiting` : ''}${source === undefined ? '' : `, ${source}`}. Click to ${dimmed.has(stage) ? 'show' : 'dim'}.`}
+          title={`${stage}: ${isOuter(stage) ? 'contains the others, on the row above them' : `${formatPercent(share)} of the ranks' time`}${waitShare > 0 ? `, ${formatPercent(waitShare)} of it waiting` : ''}${source === undefined ? '' : `, ${source}`}. Click to ${dimmed.has(stage) ? 'show' : 'dim'}.`}
           onClick={() => toggle(stage)}
         >
           <span className="timeline-swatch" style={{ background: stageColour(stage, theme) }} />

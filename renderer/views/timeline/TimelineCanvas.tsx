@@ -209,7 +209,7 @@ export const TimelineCanvas = (props: Props) => {
         data-pieces={pieces.length}
         role="img"
         tabIndex={0}
-        aria-label={`Stages of ${ranks} ranks over time; W and S zoom, A and D pan, comma and period move along a rank, n and p between ranks`}
+        aria-label={`Stages of ${ranks} ranks over time; W and S zoom, A and D pan, comma and period move along a rank, N and P between lanes, V shows the same as a table`}
         {...handlers}
       />
       <p className="visually-hidden" aria-live="polite">

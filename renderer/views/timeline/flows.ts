@@ -15,34 +15,35 @@ interface Entry {
   readonly rank: number
   readonly startNs: number
   readonly waitNs: number
+  /** The same for all ranks of a collective: they all learn of its last entry. */
+  readonly key: string
 }
 
-/** Codes of the stages in which some rank waited. */
-const meetingStages = (tiles: readonly SpanTile[]): ReadonlySet<number> =>
-  new Set(tiles.flatMap(({ stage, wait }) => Array.from(stage).filter((_, i) => (wait[i] ?? 0) > 0)))
+/** Of a tile, which does not change, once. */
+const ENTRIES = new WeakMap<SpanTile, readonly Entry[]>()
 
-/** Single spans of these stages, by what they share with those of other ranks. */
-const addEntries = (tile: SpanTile, stages: ReadonlySet<number>, groups: Map<string, Entry[]>): void => {
+/** The single spans of stages in which some rank waited. */
+const entriesOf = (tile: SpanTile): readonly Entry[] => {
+  const known = ENTRIES.get(tile)
+  if (known !== undefined) return known
+  const stages = new Set<number>()
+  for (let i = 0; i < tile.rank.length; i++) if ((tile.wait[i] ?? 0) > 0) stages.add(tile.stage[i] ?? 0)
+  const entries: Entry[] = []
   for (let i = 0; i < tile.rank.length; i++) {
     if (tile.count[i] !== 1 || !stages.has(tile.stage[i] ?? 0)) continue
-    const waitNs = tile.wait[i] ?? 0
-    const startNs = tile.start[i] ?? 0
-    // All ranks learn of the last entry: with the step, layer and stage it tells one collective from another.
+    const [startNs, waitNs] = [tile.start[i] ?? 0, tile.wait[i] ?? 0]
     const key = `${tile.step[i]} ${tile.layer[i]} ${tile.stage[i]} ${startNs + waitNs}`
-    const group = groups.get(key) ?? []
-    const rank = tile.rank[i] ?? 0
-    // A span that reaches over the border of two tiles is in both.
-    if (group.some((entry) => entry.rank === rank)) continue
-    group.push({ rank, startNs, waitNs })
-    groups.set(key, group)
+    entries.push({ rank: tile.rank[i] ?? 0, startNs, waitNs, key })
   }
+  ENTRIES.set(tile, entries)
+  return entries
 }
 
 const flowOf = (group: readonly Entry[]): Flow | null => {
-  if (group.length < 2) return null
-  const last = group.reduce((late, entry) => (entry.startNs > late.startNs ? entry : late))
+  const last = group.find(({ waitNs }) => waitNs === 0)
   const first = group.reduce((early, entry) => (entry.startNs < early.startNs ? entry : early))
-  if (first.startNs === last.startNs) return null
+  // Without the rank that came last it is not known for whom the others waited.
+  if (last === undefined || first.startNs === last.startNs) return null
   return {
     lastRank: last.rank,
     lastEnterNs: last.startNs,
@@ -54,9 +55,13 @@ const flowOf = (group: readonly Entry[]): Flow | null => {
 /** The collectives of which tiles have the single spans of several ranks, and in which some waited; by the last entry. */
 export const flowsIn = (pieces: readonly TilePiece[]): readonly Flow[] => {
   const groups = new Map<string, Entry[]>()
-  const tiles = [...new Set(pieces.map((piece) => piece.tile))]
-  const stages = meetingStages(tiles)
-  for (const tile of tiles) addEntries(tile, stages, groups)
+  for (const tile of new Set(pieces.map((piece) => piece.tile)))
+    for (const entry of entriesOf(tile)) {
+      const group = groups.get(entry.key)
+      if (group === undefined) groups.set(entry.key, [entry])
+      // A span that reaches over the border of two tiles is in both.
+      else if (!group.some(({ rank }) => rank === entry.rank)) group.push(entry)
+    }
   return [...groups.values()]
     .flatMap((group) => flowOf(group) ?? [])
     .sort((a, b) => a.lastEnterNs - b.lastEnterNs)

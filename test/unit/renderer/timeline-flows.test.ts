@@ -75,6 +75,15 @@ describe('lines between ranks', () => {
     ).toEqual([])
   })
 
+  it('lead from no rank where the last one is not among those that are loaded', () => {
+    expect(
+      flowsOf([
+        { rank: 0, start: 10, wait: 40 },
+        { rank: 1, start: 30, wait: 20 },
+      ]),
+    ).toEqual([])
+  })
+
   it('are not needed where nobody waited, nor for stages in which ranks do not meet', () => {
     expect(
       flowsOf([

@@ -9,7 +9,7 @@ import { FIRST_LOOK, type Look, toggledMark, toggledStage } from '../../../rende
 import { measuresOf, measureText, snapped } from '../../../renderer/views/timeline/measure.ts'
 import { sortedRows, tableOf } from '../../../renderer/views/timeline/panel/sort.ts'
 import { ranksText, scopeOf } from '../../../renderer/views/timeline/scope.ts'
-import { itemOfSpan, neighbourSql, onlyNumber } from '../../../renderer/views/timeline/span-search.ts'
+import { itemOfSpan } from '../../../renderer/views/timeline/span-search.ts'
 import type { SpanTile } from '../../../renderer/views/timeline/tiles.ts'
 import { jumpedLook, shownRange, undoneLook, zoomedLook } from '../../../renderer/views/timeline/use-range.ts'
 import { NO_ITEMS } from './no-items.ts'
@@ -148,21 +148,6 @@ describe('the ruler of layers', () => {
 })
 
 describe('looking for spans', () => {
-  it('asks for the nearest start in the given direction', () => {
-    expect(neighbourSql(3, 500, 1)).toMatch(
-      /rank = 3 AND start_ns > 500\nAND stage NOT IN \('graph_replay'\)\s+ORDER BY start_ns ASC LIMIT 1/,
-    )
-    expect(neighbourSql(3, 500, -1)).toMatch(
-      /start_ns < 500\nAND stage NOT IN \('graph_replay'\)\s+ORDER BY start_ns DESC LIMIT 1/,
-    )
-  })
-
-  it('reads numbers that came as text, and none at the end of the run', () => {
-    const answer = (rows: unknown[][]) => ({ columns: ['start_ns'], rows, truncated: false })
-    expect(onlyNumber(answer([['9007199254740993']]))).toBe(9007199254740992)
-    expect(onlyNumber(answer([]))).toBeNull()
-  })
-
   it('gives no item for a stage that it does not know', () => {
     const span = {
       step: 1,

@@ -209,4 +209,16 @@ describe('the span at a time', () => {
       }),
     )
   })
+
+  it('has neighbours that begin before and after it', () => {
+    fc.assert(
+      fc.property(spansArb, fc.integer({ min: -5, max: 6000 }), (spans, at) => {
+        const starts = spans.map(({ start }) => start)
+        const [before, after] = [starts.filter((start) => start < at), starts.filter((start) => start > at)]
+        const index = indexOf(spans, 50)
+        expect(index.startBeside(at, 1)).toBe(after.length === 0 ? undefined : Math.min(...after))
+        expect(index.startBeside(at, -1)).toBe(before.length === 0 ? undefined : Math.max(...before))
+      }),
+    )
+  })
 })

@@ -48,7 +48,12 @@ const COLUMNS: readonly DataColumn<DrawnRow>[] = [
   },
   { id: 'step', title: 'step', value: ({ step }) => step, show: ({ step }) => formatInt(step) },
   { id: 'layer', title: 'layer', value: ({ layer }) => (layer < 0 ? null : layer) },
-  time('start_ns', 'start', ({ startNs }) => startNs),
+  {
+    id: 'start_ns',
+    title: 'start, ns',
+    value: ({ startNs }) => startNs,
+    show: ({ startNs }) => formatInt(startNs),
+  },
   time('dur_ns', 'duration', ({ durNs }) => durNs),
   time('wait_ns', 'waiting', ({ waitNs }) => waitNs),
   {
@@ -59,6 +64,8 @@ const COLUMNS: readonly DataColumn<DrawnRow>[] = [
     words: true,
   },
 ]
+
+const PLAIN_COLUMNS = COLUMNS.filter(({ id }) => id !== 'source')
 
 interface Props {
   readonly pieces: readonly TilePiece[]
@@ -78,6 +85,9 @@ export const DrawnPanel = (now: Props) => {
     return () => clearTimeout(timer)
   }, [pieces, events, range.startNs, range.endNs, order.join()])
   const rows = useMemo(() => drawnRows(rested.pieces, rested.events, rested.range, rested.order), [rested])
+  // A column of nothing but `measured` would only take room.
+  const isPlain = rows.every(({ sources }) => sourceNote(sources) === undefined)
+  const columns = isPlain ? PLAIN_COLUMNS : COLUMNS
   const merged = rows.filter(({ count, row }) => count > 1 && row !== 'event').length
   return (
     <>
@@ -91,7 +101,7 @@ export const DrawnPanel = (now: Props) => {
       </div>
       <DataTable
         label="What the timeline shows"
-        columns={COLUMNS}
+        columns={columns}
         rows={rows}
         most={MOST}
         keyOf={({ key }) => key}
