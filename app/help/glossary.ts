@@ -134,6 +134,10 @@ export const GLOSSARY = {
     text: 'The part of a collective from when a rank came until the last did. It is hatched in every picture.',
     also: ['wait'],
   },
+  criticalPath: {
+    name: 'critical path',
+    text: 'The chain of work that a step could not have ended without: from its end back, at each collective on to the rank that came last.',
+  },
   context: {
     name: 'context',
     text: 'Tokens of a request that its next token attends to.',

@@ -43,6 +43,19 @@ for (const theme of ['dark', 'light'] as const)
       await showView(page, view)
       await look(view)
     }
+    await showView(page, 'timeline')
+    await page.keyboard.press('BracketRight')
+    for (const [key, panel] of [
+      ['KeyN', 'a lane'],
+      ['Period', 'a span'],
+      ['KeyT', 'statistics'],
+      ['KeyK', 'critical path'],
+      ['KeyV', 'table'],
+      ['KeyE', 'notes'],
+    ] as const) {
+      await page.keyboard.press(key)
+      await look(`timeline, ${panel}`)
+    }
     await showView(page, 'pages')
     await page.keyboard.press('t')
     await look('pages as tables')

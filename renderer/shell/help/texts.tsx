@@ -75,7 +75,8 @@ export const VIEW_TEXTS: Readonly<Record<ViewId, ViewText>> = {
         A lane for each <Term id="rank" />, a span for each stage, coloured by what it does: compute blue,
         communication orange, <Term id="merge" /> purple. In a <Term id="collective" /> the hatched part is{' '}
         <Term id="wait" /> for the last rank, the rest is <Term id="transfer" />. The rank that is never
-        hatched is the slow one.
+        hatched is the slow one; lines lead from it to those that wait. K shows the <Term id="criticalPath" />{' '}
+        of the selected step and names its slowest rank, T counts the spans of any part.
       </>
     ),
     formulas: [

@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'react'
+import { GLOSSARY } from '../../../../app/help/glossary.ts'
 import type { RunInfo, StoreResult } from '../../../../app/protocol/store.ts'
 import { type PathPart, type PathSegment, pathParts } from '../../../../app/trace/critical-path.ts'
 import { STAGES } from '../../../../app/trace/stages.ts'
@@ -257,10 +258,8 @@ const NoStep = ({ run }: { readonly run: string }) => {
   return (
     <div className="panel-empty">
       <p>
-        The critical path is the chain of work that a step could not have ended without: it leads from the end
-        of the step back, and from each collective on to the rank that entered it last. Select a step (
-        <kbd className="kbd">[</kbd> <kbd className="kbd">]</kbd>, or any span) to see which rank and stage
-        bounded it.
+        {GLOSSARY.criticalPath.text} Select a step (<kbd className="kbd">[</kbd> <kbd className="kbd">]</kbd>,
+        or any span) to see which rank and stage bounded it.
       </p>
       <button type="button" className="button" data-testid="timeline-longest-step" onClick={selectLongest}>
         Select the longest step
