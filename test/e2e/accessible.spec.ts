@@ -1,26 +1,10 @@
 import { rmSync } from 'node:fs'
-import { AxeBuilder } from '@axe-core/playwright'
-import type { Page } from 'playwright/test'
 import { VIEW_IDS } from '../../renderer/state/view.ts'
+import { seriousIn } from './axe.ts'
 import { chooseTheme, runDefault, settled, showView } from './desk.ts'
 import { expect, test } from './fixture.ts'
 import { launch } from './launch.ts'
 import { smallSweep } from './small-sweep.ts'
-
-/** What axe finds serious or critical on the page, each with the first places. */
-const seriousIn = async (page: Page): Promise<string[]> => {
-  // The window's own page; axe would otherwise open another for frames, of which there are none.
-  const { violations } = await new AxeBuilder({ page }).setLegacyMode(true).analyze()
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(
-      ({ id, help, nodes }) =>
-        `${id}: ${help}: ${nodes
-          .slice(0, 4)
-          .map(({ html, any }) => `${html.slice(0, 160)} ${any[0]?.message ?? ''}`)
-          .join(' | ')}`,
-    )
-}
 
 for (const theme of ['dark', 'light'] as const)
   test(`axe finds nothing serious in any view, empty and full, in the ${theme} theme`, async ({

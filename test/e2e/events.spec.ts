@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { ElectronApplication, Page } from 'playwright'
+import { seriousIn } from './axe.ts'
 import {
   chooseTheme,
   invoke,
@@ -143,6 +144,7 @@ test('every kind of event says where it began and how it is spread, and leads th
       if ((first.rank ?? -1) >= 0) await expect(crumb(page, 'rank')).toHaveText(String(first.rank))
       await page.getByTestId(`events-group-${kind}`).click()
     }
+    expect(await seriousIn(page)).toEqual([])
     // Of rows of partials, by rank, as the bundle has them; a bar leaves only these.
     await page.keyboard.press('l')
     await page.getByTestId('events-group-empty_row_left').click()
@@ -154,6 +156,7 @@ test('every kind of event says where it began and how it is spread, and leads th
        GROUP BY rank ORDER BY first, n DESC`,
     )
     await expect(bars).toHaveCount(ranks.length)
+    expect(await seriousIn(page)).toEqual([])
     await expect(bars.first()).toContainText(String(ranks[0]?.n))
     await bars.first().click()
     await expect.poll(() => total(page)).toBe(String(ranks[0]?.n))

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright'
 import { formatFloat, formatSci } from '../../renderer/drawing/format.ts'
+import { seriousIn } from './axe.ts'
 import { bundlesOf, manifestOf, onlyBundle, runDefault, showView } from './desk.ts'
 import { dropOn } from './dump.ts'
 import { expect, test } from './fixture.ts'
@@ -99,6 +100,7 @@ test('mistakes are tried on the real partials, and the one that the engine made 
     await showView(page, 'merge')
     await page.getByTestId('merge-part-whatIf').click()
     await expect(page.getByTestId('merge-if-base')).toContainText('what the engine gave')
+    expect(await seriousIn(page)).toEqual([])
     await expect(page.getByTestId('merge-if-equal')).not.toContainText('what the engine gave')
     await dropOn(page, [join(folder, 'fixed.dcp')])
     await expect(page.getByTestId('merge-what-if')).toBeVisible()
@@ -132,6 +134,7 @@ test('lse are shown in either base, and a row over every captured step', async (
     await page.keyboard.press('c')
     const rows = page.getByTestId('merge-steps').locator('tbody tr')
     await expect(rows).toHaveCount(3)
+    expect(await seriousIn(page)).toEqual([])
     for (const [i, step] of [1, 4, 7].entries()) {
       const { mergedLse } = mergedRow(bundle, step, 0, RANKS, 0, 0)
       await expect(rows.nth(i)).toContainText(formatFloat(mergedLse * Math.LOG2E, 4))

@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import type { Locator } from 'playwright'
 import { localLengths, owner } from '../../app/dcp/ownership.ts'
 import { formatInt } from '../../renderer/drawing/format.ts'
+import { seriousIn } from './axe.ts'
 import {
   chooseTheme,
   manifestOf,
@@ -120,6 +121,7 @@ test('find the token that two ranks own', async ({ desk: { page } }) => {
     )
     await expect(page.getByTestId('ownership-light-sum')).toHaveAttribute('data-state', 'broken')
     await expect(page.getByTestId('ownership-light-gap')).toHaveAttribute('data-state', 'holds')
+    expect(await seriousIn(page)).toEqual([])
     await light.click()
     await expect(page.getByTestId('crumb-token')).toHaveText(`token ${formatInt(len - 1)}`)
     await expect(page.getByTestId('crumb-rank')).toBeVisible()
@@ -186,6 +188,7 @@ test('another interleave lies beside the first, with the same token and how many
       await chooseTheme(page, theme)
       await settled(page, async () => (await page.screenshot()).toString('base64'))
       await page.screenshot({ path: join(SCREENS, `ownership-beside-${theme}-${width}.png`) })
+      if (width === 1280) expect(await seriousIn(page)).toEqual([])
     }
   await page.getByTestId('ownership-beside-dcp').fill('0')
   await expect(page.getByTestId('ownership-beside-note')).toContainText('dcp')

@@ -90,7 +90,8 @@ export const VIEW_TEXTS: Readonly<Record<ViewId, ViewText>> = {
         Which <Term id="rank" /> keeps which token of a request. Blocks of <Term id="interleave" /> tokens go
         to the ranks in turn; the strip above is the request, the shards below are what each rank keeps. Point
         at a token to see its <Term id="localIndex" />, <Term id="virtualPage" />, <Term id="page" /> and{' '}
-        <Term id="slot" />.
+        <Term id="slot" />. Lights say whether what the ranks counted sums to the length, grows in turn, and
+        holds every token once, and lead to the one that breaks it.
       </>
     ),
     formulas: [
@@ -226,13 +227,16 @@ export const VIEW_TEXTS: Readonly<Record<ViewId, ViewText>> = {
   compare: {
     text: (
       <>
-        Two runs or two dumps side by side: what differs in their configuration, which stage takes longer and
-        whether that is more than chance, and the first <Term id="step" />, layer and <Term id="row" /> at
-        which their numbers part.
+        Two runs or two dumps side by side: what differs in their configuration, the first <Term id="step" />,
+        layer, <Term id="row" /> and <Term id="head" /> at which their numbers part by more than rounding, and
+        which stage of which <Term id="rank" /> takes longer. Whether that is more than chance says Wilcoxon's
+        signed-rank test of the same steps of both, corrected for the number of rows. Steps of one run are no
+        repeats of it: other runs of the same configuration tell what differs from run to run.
       </>
     ),
     formulas: [
-      { says: 'Difference of a stage', formula: 'middle of B − A of the same step, over all steps' },
+      { says: 'Difference of a stage', formula: 'middle of the pairwise means of B − A of the same step' },
+      { says: 'B / A', formula: <Fraction over="median of B" under="median of A" /> },
     ],
   },
   scenarios: {

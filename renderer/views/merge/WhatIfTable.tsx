@@ -14,7 +14,8 @@ interface Props {
 export const WhatIfTable = ({ input, capture, model }: Props) => {
   const all = useMemo(() => whatIfs(input, capture, model), [input, capture, model])
   return (
-    <div className="merge-scroll">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the arrow keys must reach it
+    <section className="merge-scroll" aria-label="What mistakes would make of it" tabIndex={0}>
       {all.length === 0 ? (
         <p className="merge-note">One rank alone: there is nothing to merge, and nothing to get wrong.</p>
       ) : (
@@ -59,6 +60,6 @@ export const WhatIfTable = ({ input, capture, model }: Props) => {
           </tbody>
         </table>
       )}
-    </div>
+    </section>
   )
 }
