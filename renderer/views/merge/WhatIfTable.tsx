@@ -14,7 +14,7 @@ interface Props {
 export const WhatIfTable = ({ input, capture, model }: Props) => {
   const all = useMemo(() => whatIfs(input, capture, model), [input, capture, model])
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the arrow keys must reach it
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keys
     <section className="merge-scroll" aria-label="What mistakes would make of it" tabIndex={0}>
       {all.length === 0 ? (
         <p className="merge-note">One rank alone: there is nothing to merge, and nothing to get wrong.</p>
