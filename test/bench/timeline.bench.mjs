@@ -87,6 +87,8 @@ const stepsChunk = (/** @type {number} */ steps) => ({
     checked_rows: new Int32Array(steps),
     graph_replayed: new Uint8Array(steps),
     kernel_trace: new Uint8Array(steps),
+    draft_proposed: new Int32Array(steps).fill(-1),
+    draft_accepted: new Int32Array(steps).fill(-1),
     provenance: new Uint8Array(steps),
   },
 })
