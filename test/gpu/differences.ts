@@ -39,7 +39,7 @@ const FAR_LSE = 1e4
 
 /** Rows that both devices computed from scales which are none, in numbers that overflow: each rounds them elsewhere. */
 const nonsense = (a: Float64Array, b: Float64Array, { faults }: EngineConfig): LeftOut => {
-  const isNonsense = (lse: number): boolean => lse > FAR_LSE || Number.isNaN(lse)
+  const isNonsense = (lse: number): boolean => !(Math.abs(lse) < FAR_LSE)
   return (row) =>
     faults.some((one) => one.fault === 'kv-layout-mismatch') &&
     isNonsense(at(a, row)) &&
