@@ -29,6 +29,8 @@ export interface DesktopOptions {
   readonly developing: string | undefined
   /** Calls back with each link that the system hands to the app. */
   readonly onLink: (listener: (link: string) => void) => void
+  /** Calls back with each file or folder that the system hands to the app. */
+  readonly onPath: (listener: (path: string) => void) => void
   readonly complain: (sentence: string) => void
 }
 
@@ -160,6 +162,7 @@ export const startDesktop = (
   })
   void openArguments(process.argv.slice(1), process.cwd())
   options.onLink(supervisor.follow)
+  options.onPath((path) => void open([path]))
   app.on('second-instance', (_event, argv, cwd) => {
     if (window.isDestroyed()) return
     if (window.isMinimized()) window.restore()

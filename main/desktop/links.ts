@@ -1,6 +1,27 @@
-/** Of Electron's app, what is needed to hear of links. */
-interface LinkSource {
-  on(event: 'open-url', listener: (event: { preventDefault(): void }, url: string) => void): unknown
+/** Of Electron's app, what is needed to hear of links and files that the system hands over. */
+interface OpenSource {
+  on(
+    event: 'open-url' | 'open-file',
+    listener: (event: { preventDefault(): void }, text: string) => void,
+  ): unknown
+}
+
+/** Hands on what the system gives to the app by an event, also what comes before anybody listens. */
+const handedBySystem = (
+  app: OpenSource,
+  event: 'open-url' | 'open-file',
+  accepted: (text: string) => readonly string[],
+): ((listener: (text: string) => void) => void) => {
+  const early: string[] = []
+  let take = (text: string): void => void early.push(text)
+  app.on(event, (of, text) => {
+    of.preventDefault()
+    for (const one of accepted(text)) take(one)
+  })
+  return (listener) => {
+    take = listener
+    for (const one of early.splice(0)) listener(one)
+  }
 }
 
 /** Scheme of links to places in the app. The page reads and checks them; they name no paths. */
@@ -15,16 +36,10 @@ export const isLink = (text: string): boolean => text.toLowerCase().startsWith(`
 export const linkArguments = (argv: readonly string[]): string[] =>
   argv.filter((text) => isLink(text) && text.length <= MOST_CHARACTERS && /^[\x21-\x7e]+$/.test(text))
 
-/** Hands links on that the system gives to the app, also one that comes before anybody listens. */
-export const linksOfSystem = (app: LinkSource): ((listener: (link: string) => void) => void) => {
-  const early: string[] = []
-  let take = (link: string): void => void early.push(link)
-  app.on('open-url', (event, url) => {
-    event.preventDefault()
-    for (const link of linkArguments([url])) take(link)
-  })
-  return (listener) => {
-    take = listener
-    for (const link of early.splice(0)) listener(link)
-  }
-}
+/** Links that the system gives to the app. */
+export const linksOfSystem = (app: OpenSource): ((listener: (link: string) => void) => void) =>
+  handedBySystem(app, 'open-url', (url) => linkArguments([url]))
+
+/** Paths of bundles that a person opened in the file manager of macOS; other systems name them on the command line. */
+export const pathsOfSystem = (app: OpenSource): ((listener: (path: string) => void) => void) =>
+  handedBySystem(app, 'open-file', (path) => (path === '' ? [] : [path]))

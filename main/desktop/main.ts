@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { app, type BrowserWindow, nativeTheme } from 'electron'
 import { APP_ORIGIN } from './assets.ts'
 import { addDevPolicy, devServer } from './dev-server.ts'
-import { LINK_SCHEME, linksOfSystem } from './links.ts'
+import { LINK_SCHEME, linksOfSystem, pathsOfSystem } from './links.ts'
 import { registerScheme, serveScheme } from './scheme.ts'
 import { lockDown } from './security.ts'
 import { type SettingsFile, settingsFile } from './settings.ts'
@@ -42,10 +42,11 @@ const start = async (): Promise<void> => {
   const settings = settingsFile(join(app.getPath('userData'), 'window.json'), complain)
   const { window, load } = openWindow(settings)
   const { startDesktop } = await import('./desktop.ts')
-  startDesktop(window, load, settings, { folder: __dirname, developing, onLink, complain })
+  startDesktop(window, load, settings, { folder: __dirname, developing, onLink, onPath, complain })
 }
 
 const onLink = linksOfSystem(app)
+const onPath = pathsOfSystem(app)
 // Not of a checkout, which would take the place of an installed app.
 if (app.isPackaged) app.setAsDefaultProtocolClient(LINK_SCHEME)
 registerScheme()

@@ -78,10 +78,17 @@ interface Start {
 }
 
 const start = async ({ userData, args, env }: Start): Promise<Started> => {
+  // A packaged app knows its own files; a runtime is told the folder of the checkout.
+  const packaged = process.env.DCPSCOPE_E2E_APP
   const app = await _electron.launch({
-    executablePath: runtimePath(),
+    executablePath: packaged ?? runtimePath(),
     cwd: ROOT,
-    args: ['.', ...args, `--user-data-dir=${userData}`, ...(isRoot() ? ['--no-sandbox'] : [])],
+    args: [
+      ...(packaged === undefined ? ['.'] : []),
+      ...args,
+      `--user-data-dir=${userData}`,
+      ...(isRoot() ? ['--no-sandbox'] : []),
+    ],
     env: { ...inherited(), ...env },
     timeout: PATIENCE_MS,
   })

@@ -7,7 +7,7 @@ import { parseRunConfig } from '../../../app/run/parse.ts'
 import { type Manifest, manifestSchema } from '../../../app/trace/manifest.ts'
 import { bundlesIn } from '../../../main/desktop/bundles.ts'
 import { openedDumps } from '../../../main/desktop/dumps.ts'
-import { linkArguments, linksOfSystem } from '../../../main/desktop/links.ts'
+import { linkArguments, linksOfSystem, pathsOfSystem } from '../../../main/desktop/links.ts'
 import { markInterrupted } from '../../../main/desktop/mark-interrupted.ts'
 import { isBundle, pathArguments } from '../../../main/desktop/paths.ts'
 import { settingsFile, visibleBounds } from '../../../main/desktop/settings.ts'
@@ -214,4 +214,13 @@ it('a link of the system that comes early waits for whoever listens', () => {
   send('dcpscope://open?view=run')
   expect(got).toEqual(['dcpscope://open?view=merge', 'dcpscope://open?view=run'])
   expect(prevented).toBe(3)
+
+  const onPath = pathsOfSystem(app)
+  const open = (path: string): boolean => app.emit('open-file', { preventDefault: () => prevented++ }, path)
+  open('/runs/before the window.dcp')
+  const paths: string[] = []
+  onPath((path) => paths.push(path))
+  open('/runs/a.dcp')
+  expect(paths).toEqual(['/runs/before the window.dcp', '/runs/a.dcp'])
+  expect(prevented).toBe(5)
 })

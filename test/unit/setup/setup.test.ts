@@ -44,7 +44,7 @@ describe('every script of set-up', () => {
     'dev.mjs',
     'e2e.mjs',
     'bench.mjs',
-    'pack.mjs',
+    'dist.mjs',
     'pack-server.mjs',
   ])('%s explains itself with --help', (name) => {
     const { code, out } = script(name, ['--help'])
