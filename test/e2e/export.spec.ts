@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { ElectronApplication } from 'playwright'
 import type { Page } from 'playwright/test'
 import type { ViewId } from '../../renderer/state/view.ts'
-import { onlyBundle, query, runDefault, settled, showView } from './desk.ts'
+import { onlyBundle, query, runDefault, settled, showView, waitReady } from './desk.ts'
 import { expect, test } from './fixture.ts'
 import { launch } from './launch.ts'
 import { SWEEP, smallSweep } from './small-sweep.ts'
@@ -252,4 +252,18 @@ test('curves and the map of a sweep are saved with their numbers', async () => {
   await close()
   expect(errors).toEqual([])
   rmSync(data, { recursive: true, force: true })
+})
+
+test('what differs between two runs is saved with exact times', async ({ desk: { app, page } }) => {
+  test.slow()
+  await waitReady(page, 'engine')
+  await showView(page, 'compare')
+  await page.getByTestId('compare-sample').click()
+  await expect(page.getByTestId('compare-times')).toBeVisible({ timeout: 60_000 })
+  const saved = await saveAll(app, page)
+  const [header, ...rows] = saved.get('Stages compared') ?? []
+  expect(header).toBe(
+    'measure,rank,a_ns,b_ns,difference_ns,low_95_ns,high_95_ns,steps_slower,steps_faster,p,verdict',
+  )
+  expect(rows.map((row) => row.split(',')[0])).toContain('decode_attn')
 })

@@ -3,6 +3,7 @@ import type { Measure, TimeRow } from '../../../app/compare/times.ts'
 import { STAGES } from '../../../app/trace/stages.ts'
 import { RankChip } from '../../controls/RankChip.tsx'
 import { SourceBadge } from '../../controls/SourceBadge.tsx'
+import { useTableSource } from '../../export/table-source.ts'
 import { useCompare } from '../../state/compare.ts'
 import { useSelection } from '../../state/selection.ts'
 import { stageColour, type Theme } from '../../theme/colours.ts'
@@ -19,6 +20,7 @@ import {
   usText,
   verdictCell,
 } from './model.ts'
+import { timeTable } from './table-text.ts'
 
 const colourOf = (measure: Measure, theme: Theme): string => {
   const stage = STAGES.find((name) => name === measure)
@@ -28,8 +30,9 @@ const colourOf = (measure: Measure, theme: Theme): string => {
 /** Every stage of both, bars beside each other, the difference and what it is worth; the picked one is shown over the steps below. */
 export const StageTimes = ({ times }: { readonly times: Times }) => {
   const { measure, look } = useCompare()
+  const table = useTableSource('Stages compared', () => timeTable(times.rows))
   return (
-    <table className="compare-table compare-times" data-testid="compare-times">
+    <table ref={table} className="compare-table compare-times" data-testid="compare-times">
       <thead>
         <tr>
           <th scope="col">stage</th>
@@ -154,9 +157,10 @@ export const RankTimes = ({ times, measure }: { readonly times: Times; readonly 
   const rank = useSelection((s) => s.rank)
   const select = useSelection((s) => s.select)
   const rows = times.ranks.filter((row) => row.measure === measure)
+  const table = useTableSource(`${measureWord(measure)} by rank`, () => timeTable(rows))
   if (rows.length === 0) return null
   return (
-    <table className="compare-table compare-times" data-testid="compare-ranks">
+    <table ref={table} className="compare-table compare-times" data-testid="compare-ranks">
       <caption className="compare-note">{measureWord(measure)} by rank</caption>
       <thead>
         <tr>

@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { measureWord } from '../../../app/compare/text.ts'
 import type { Measure } from '../../../app/compare/times.ts'
 import { formatInt } from '../../drawing/format.ts'
+import { useTableSource } from '../../export/table-source.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useStepTable } from './look.ts'
 import { barOfStep, type StepBars, stepBars, type Times, usText } from './model.ts'
@@ -107,9 +108,13 @@ const Bars = ({ bars: { bars, reachNs }, times, measure }: Props & { readonly ba
 const StepTable = ({ bars: { bars }, perPart }: { readonly bars: StepBars; readonly perPart: number }) => {
   const selected = useSelection((s) => s.step)
   const select = useSelection((s) => s.select)
+  const table = useTableSource('Steps compared', () => ({
+    header: [perPart === 1 ? 'step' : `first_of_${perPart}_steps`, 'a_ns', 'b_ns', 'difference_ns'],
+    rows: bars.map(({ step, aNs, bNs, ns }) => [step, aNs, bNs, ns]),
+  }))
   return (
     <div className="compare-scroll">
-      <table className="compare-table" data-testid="compare-steps">
+      <table ref={table} className="compare-table" data-testid="compare-steps">
         <thead>
           <tr>
             <th scope="col">{perPart === 1 ? 'step' : 'steps'}</th>

@@ -1,6 +1,7 @@
 import type { Balance } from '../../../app/dcp/balance.ts'
 import { RankChip } from '../../controls/RankChip.tsx'
 import { formatInt, formatPercent } from '../../drawing/format.ts'
+import { useTableSource } from '../../export/table-source.ts'
 import { rankColour } from '../../theme/colours.ts'
 import { useTheme } from '../../theme/use-theme.ts'
 
@@ -8,6 +9,10 @@ import { useTheme } from '../../theme/use-theme.ts'
 export const Batch = ({ balance }: { readonly balance: Balance }) => {
   const theme = useTheme()
   const { ranks, requests, most, least, share, idle } = balance
+  const table = useTableSource('Balance of the batch', () => ({
+    header: ['rank', 'keys_tokens', 'behind_the_fullest_tokens', 'requests_without_keys'],
+    rows: ranks.map(({ rank, tokens, empty }) => [rank, tokens, most - tokens, empty]),
+  }))
   return (
     <section className="ownership-batch" aria-label="Balance of the batch" data-testid="ownership-batch">
       <h3>
@@ -16,7 +21,7 @@ export const Batch = ({ balance }: { readonly balance: Balance }) => {
           {formatInt(requests)} {requests === 1 ? 'request' : 'requests'}
         </span>
       </h3>
-      <table>
+      <table ref={table}>
         <thead>
           <tr>
             <th scope="col">rank</th>
