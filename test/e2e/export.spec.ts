@@ -60,6 +60,7 @@ const differing = async (page: Page, png: Buffer, n: number): Promise<number> =>
   const box = await page.evaluate(
     `(() => {
       const all = [...document.querySelectorAll('.frame-view :is(canvas[role="img"], svg[role="img"], .recharts-wrapper > svg)')]
+      all[${n}].scrollIntoView({ block: 'nearest' })
       const { x, y, width, height } = all[${n}].getBoundingClientRect()
       return { x, y, width, height }
     })()`,
@@ -162,6 +163,7 @@ test('pictures and tables of every view of a run are saved as they are shown', a
 
   // The tables of Pages have all requests and cells, not only what fits.
   await showView(page, 'pages')
+  await expect(page.getByRole('img', { name: /^Block table/ })).toBeVisible()
   await page.keyboard.press('t')
   await expect(page.getByTestId('pages-cell-0')).toBeVisible()
   const pages = await saveAll(app, page)

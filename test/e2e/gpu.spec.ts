@@ -31,7 +31,9 @@ const withGpuRun = async (
 
 /** Row of a section of the inspector. */
 const rowOf = (section: Locator, label: string): Locator =>
-  section.locator('.inspector-row', { has: section.page().locator(`dt:text-is("${label}")`) })
+  section.locator('.inspector-row', {
+    has: section.page().locator('dt', { hasText: new RegExp(`^${label}$`) }),
+  })
 
 test('a run of ranks that took turns on one GPU says in every view what was emulated', async () => {
   await withGpuRun(async (page) => {

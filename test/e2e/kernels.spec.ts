@@ -13,7 +13,9 @@ test.beforeAll(() => writeGpuBundle(data, { kernels: true }))
 test.afterAll(() => rmSync(data, { recursive: true, force: true }))
 
 const rowOf = (section: Locator, label: string): Locator =>
-  section.locator('.inspector-row', { has: section.page().locator(`dt:text-is("${label}")`) })
+  section.locator('.inspector-row', {
+    has: section.page().locator('dt', { hasText: new RegExp(`^${label}$`) }),
+  })
 
 /** Colours that differ along a line of pixels of the canvas, in CSS pixels. */
 const coloursOn = (page: Page, y: number, fromX: number, toX: number): Promise<number> =>

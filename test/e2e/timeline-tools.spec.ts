@@ -196,7 +196,7 @@ test('a selected collective says which rank came last, and tells waiting from tr
   await page.keyboard.press('KeyN')
   const selected = page.getByTestId('inspector').getByRole('region', { name: 'Span' })
   const row = (label: string) =>
-    selected.locator('.inspector-row', { has: page.locator(`dt:text-is("${label}")`) })
+    selected.locator('.inspector-row', { has: page.locator('dt', { hasText: new RegExp(`^${label}$`) }) })
   for (let presses = 0; presses < 8; presses++) {
     await page.keyboard.press('Period')
     const place = TIMELINE.spans[0]?.[presses]
