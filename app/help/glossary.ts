@@ -146,6 +146,21 @@ export const GLOSSARY = {
     name: 'concurrency',
     text: 'Requests that are decoded in one batch.',
   },
+  front: {
+    name: 'Pareto front',
+    text: 'The points that no other beats in both latency and throughput: whoever wants more of one gives some of the other.',
+    also: ['front'],
+  },
+  crossover: {
+    name: 'crossover',
+    text: 'Where the curve of an arrangement passes that of TP. It lies between two points and is read off a straight line between them.',
+    also: ['crossovers', 'Crossovers'],
+  },
+  roofline: {
+    name: 'roofline',
+    text: 'What a device does at most: with few operations a byte the memory bandwidth sets it, with many the matrix units. How far a point lies below is time that neither explains.',
+    also: ['roof', 'the roof'],
+  },
   guard: {
     name: 'guard',
     text: 'Check of a serving back-end that refuses or replaces a configuration before it runs.',

@@ -99,8 +99,10 @@ const runOf = (config: SweepConfig, place: PointPlace, batch: number, device: De
 }
 
 /** Tokens of one request when the run ends: its pages must be there. */
-const finalLength = (run: RunConfig, { context, qLen }: PointPlace): number =>
-  context + (run.workload.steps - 1) * acceptedPerStep(run) + qLen
+export const finalLength = (
+  run: RunConfig,
+  { context, qLen }: Pick<PointPlace, 'context' | 'qLen'>,
+): number => context + (run.workload.steps - 1) * acceptedPerStep(run) + qLen
 
 const BASELINE = 'dcp 1 is the tp baseline'
 

@@ -2,7 +2,7 @@ import { PROVENANCES, type Provenance } from '../trace/stages.ts'
 import type { Limit } from './cost.ts'
 import { grouped, type Some } from './grouped.ts'
 import type { PointRow } from './point-rows.ts'
-import { mean, median } from './statistics.ts'
+import { intervalOf, mean, median } from './statistics.ts'
 import type { Arrangement } from './summary.ts'
 
 /** The rows of a sweep as points of curves: what the repeats of one point say together, and predictions beside them. */
@@ -34,6 +34,8 @@ export interface Spot extends Arrangement {
   /** Slowest and fastest repeat. */
   readonly least: number
   readonly most: number
+  /** 95% confidence interval of the rate from its repeats; null with one, and of predictions. */
+  readonly interval: readonly [low: number, high: number] | null
   /** Medians over the repeats. */
   readonly stepMs: number
   /** NaN: not known. */
@@ -103,6 +105,7 @@ const spotOf = (rows: Readonly<Some<PointRow>>): Spot => {
     tokensPerSecond: Math.exp(mean(rates.map(Math.log))),
     least: Math.min(...rates),
     most: Math.max(...rates),
+    interval: kindOf(first) === 'measured' ? intervalOf(rates) : null,
     stepMs: middle((row) => row.stepMsP50),
     stepMsP95: middle((row) => row.stepMsP95),
     attnMs: middle((row) => row.attnMs),

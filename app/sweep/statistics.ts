@@ -29,6 +29,15 @@ const T_95 = [
 export const student95 = (freedom: number): number =>
   T_95[Math.min(T_95.length, Math.max(1, Math.floor(freedom))) - 1] ?? Number.POSITIVE_INFINITY
 
+/** 95% confidence interval of the geometric mean of values above 0, by Student's t on logarithms; null of fewer than two. */
+export const intervalOf = (values: readonly number[]): readonly [low: number, high: number] | null => {
+  if (values.length < 2) return null
+  const logs = values.map(Math.log)
+  const [middle, error] = [mean(logs), Math.sqrt(variance(logs) / values.length)]
+  const reach = student95(values.length - 1) * error
+  return [Math.exp(middle - reach), Math.exp(middle + reach)]
+}
+
 export interface Ratio {
   /** a over b, of the geometric means. */
   readonly ratio: number

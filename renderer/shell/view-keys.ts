@@ -107,7 +107,23 @@ export const VIEW_KEYS: Readonly<Record<ViewId, readonly ViewKey[]>> = {
       title: 'Previous and next arrangement of the selected cell',
       each: ['Previous arrangement of the selected cell', 'Next arrangement of the selected cell'],
     },
-    { keys: 'X', title: 'Curves over concurrency or over context' },
+    {
+      keys: 'C F S O K',
+      title: 'Curves, latency against throughput, parts of a step, roofline, KV capacity',
+      each: [
+        'Curves',
+        'Latency against throughput (Pareto front)',
+        'Parts of a step by arrangement',
+        'Roofline',
+        'KV capacity',
+      ],
+    },
+    {
+      keys: 'M',
+      title:
+        'What the picture measures: bands; a GPU or the group; shares or ms; attention or the whole step',
+    },
+    { keys: 'X', title: 'Over concurrency or over context' },
     { keys: 'L', title: 'Rates on a logarithmic or a linear scale' },
     { keys: 'R', title: 'Read the sweep again' },
   ],

@@ -247,7 +247,7 @@ test('curves and the map of a sweep are saved with their numbers', async () => {
   await expect(page.getByTestId('gain-map')).toBeVisible()
   await page.getByTestId('map-128-1').click()
   const saved = await saveAll(app, page)
-  expect(namesOf(saved)).toBe('Curves; Gain map; Cell of context 128 concurrency 1')
+  expect(namesOf(saved)).toBe('Curves; Crossovers; Gain map; Cell of context 128 concurrency 1')
   const [header, ...rows] = saved.get('Gain map') ?? []
   expect(header).toMatch(/^context_tokens,concurrency_requests,best_dcp,gain_over_tp,/)
   expect(rows).toHaveLength(SWEEP.context.length * SWEEP.concurrency.length)

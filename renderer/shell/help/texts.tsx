@@ -181,7 +181,9 @@ export const VIEW_TEXTS: Readonly<Record<ViewId, ViewText>> = {
       <>
         Tokens per second over <Term id="context" /> and <Term id="concurrency" /> for <Term id="tp" /> and
         for each size and transport of <Term id="dcp" />. The map says where DCP pays and how sure that is;
-        curves show the rates and, dashed, what the cost model predicts.
+        curves show the rates and, dashed, what the cost model predicts; a <Term id="crossover" /> is where
+        DCP passes TP. Other pictures: latency against throughput with its <Term id="front" />, the parts of a
+        step, the <Term id="roofline" /> of the device, and what the KV pools hold.
       </>
     ),
     formulas: [
@@ -193,6 +195,15 @@ export const VIEW_TEXTS: Readonly<Record<ViewId, ViewText>> = {
           </>
         ),
       },
+      {
+        says: 'Time a token, for a user',
+        formula: (
+          <>
+            <Fraction over="requests that run at once" under="tokens/s" />
+          </>
+        ),
+      },
+      { says: 'Roof', formula: <>min(matrix rate, bandwidth · operations / bytes)</> },
     ],
   },
   backends: {

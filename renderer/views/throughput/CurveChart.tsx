@@ -1,8 +1,9 @@
 import { type ReactElement, useState } from 'react'
 import {
+  Area,
+  ComposedChart,
   ErrorBar,
   Line,
-  LineChart,
   ReferenceDot,
   ReferenceLine,
   ResponsiveContainer,
@@ -10,13 +11,15 @@ import {
   XAxis,
   YAxis,
 } from 'recharts'
+import type { Course } from '../../../app/sweep/crossings.ts'
 import type { PublishedPoint } from '../../../app/sweep/published.ts'
 import { type Axis, arrangementName, type Curve, KINDS, type Spot } from '../../../app/sweep/spots.ts'
 import type { Manifest } from '../../../app/trace/manifest.ts'
 import { SourceBadge } from '../../controls/SourceBadge.tsx'
 import { formatInt, formatRate } from '../../drawing/format.ts'
+import { CrossingMarks } from './CrossingMarks.tsx'
 import { type Mark, MarkShape } from './marks.tsx'
-import { PublishedFacts, publishedName } from './Published.tsx'
+import { PublishedFacts, publishedName, publishedShape } from './Published.tsx'
 import { placeExtent, rateExtent } from './scale.ts'
 import { spotSource } from './source.ts'
 import { axisText, spreadText } from './words.ts'
@@ -89,6 +92,10 @@ interface Props {
   readonly marks: ReadonlyMap<string, Mark>
   readonly manifest: Manifest
   readonly logarithmic: boolean
+  /** Whether the confidence of each curve is drawn as a band. */
+  readonly bands: boolean
+  /** Where arrangements cross the baseline, to be named. */
+  readonly courses: readonly Course[]
   /** Laid over; none where they are not asked for. */
   readonly published: readonly PublishedPoint[]
   /** Place on the axis of the selected cell, and the point that is looked at. */
@@ -96,6 +103,13 @@ interface Props {
   readonly picked: Spot | null
   readonly onSelect: (x: number) => void
 }
+
+/** The interval of a rate as far as the axis goes; a wide one of few repeats must not flatten the curves. */
+const bandOf = (
+  spot: Spot | undefined,
+  [low, high]: readonly [number, number],
+): [number, number] | undefined =>
+  spot?.interval == null ? undefined : [Math.max(low, spot.interval[0]), Math.min(high, spot.interval[1])]
 
 const isDashed = ({ kind }: Curve): boolean => kind !== 'measured'
 
@@ -106,6 +120,8 @@ const CurveChart = ({
   marks,
   manifest,
   logarithmic,
+  bands,
+  courses,
   published,
   selected,
   picked,
@@ -122,7 +138,7 @@ const CurveChart = ({
   return (
     <>
       <ResponsiveContainer width="100%" height="100%">
-        <LineChart
+        <ComposedChart
           data={rows}
           margin={{ top: 10, right: 12, bottom: 0, left: 0 }}
           accessibilityLayer={false}
@@ -158,6 +174,30 @@ const CurveChart = ({
             wrapperStyle={{ zIndex: 10 }}
           />
           {selected === null ? null : <ReferenceLine x={selected} className="chart-selected" />}
+          {bands
+            ? curves.map((curve) => {
+                const name = curveName(curve)
+                const colour = marks.get(arrangementName(curve))?.colour
+                return curve.spots.some(({ interval }) => interval !== null) ? (
+                  <Area
+                    key={`band ${name}`}
+                    name={`band ${name}`}
+                    dataKey={({ spots }: Row) => bandOf(spots.get(name), rates.domain)}
+                    className="curve-band"
+                    stroke="none"
+                    fill={colour ?? 'none'}
+                    fillOpacity={0.14}
+                    type="linear"
+                    connectNulls
+                    isAnimationActive={false}
+                    activeDot={false}
+                    dot={false}
+                    tooltipType="none"
+                    legendType="none"
+                  />
+                ) : null
+              })
+            : null}
           {curves.map((curve) => {
             const name = curveName(curve)
             const mark = marks.get(arrangementName(curve))
@@ -210,6 +250,7 @@ const CurveChart = ({
               </Line>
             )
           })}
+          <CrossingMarks courses={courses} marks={marks} />
           {published.map((point) => (
             <ReferenceDot
               key={publishedName(point)}
@@ -225,12 +266,12 @@ const CurveChart = ({
                   onMouseLeave={() => setHovered(null)}
                 >
                   <circle r={8} className="published-reach" />
-                  <path d={point.dcp === 1 ? 'M-5 0L0 -5L5 0L0 5Z' : 'M-5 -5L5 5M-5 5L5 -5'} />
+                  <path d={publishedShape(point)} />
                 </g>
               )}
             />
           ))}
-        </LineChart>
+        </ComposedChart>
       </ResponsiveContainer>
       {hovered === null || !published.includes(hovered) ? null : (
         <div className="throughput-published-card" data-testid="published-card">

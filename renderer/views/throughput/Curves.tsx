@@ -1,13 +1,13 @@
 import { lazy, Suspense } from 'react'
+import { coursesOf } from '../../../app/sweep/crossings.ts'
 import type { PublishedPoint } from '../../../app/sweep/published.ts'
-import { arrangementName, curvesOf, otherAxis, type Spot } from '../../../app/sweep/spots.ts'
-import type { Manifest } from '../../../app/trace/manifest.ts'
+import { arrangementName, type Curve, curvesOf, otherAxis, type Spot } from '../../../app/sweep/spots.ts'
 import { SourceBadge } from '../../controls/SourceBadge.tsx'
-import { useTheme } from '../../theme/use-theme.ts'
+import { Crossings } from './Crossings.tsx'
 import { Legend } from './Legend.tsx'
-import { type Look, type LookControl, toggled } from './look.ts'
-import { marksOf } from './marks.tsx'
+import { type Look, toggled } from './look.ts'
 import type { SweepModel } from './model.ts'
+import type { PictureProps } from './picture.ts'
 import { axisText, predictedText } from './words.ts'
 
 /** Recharts is large; the window shows before it has come. */
@@ -25,35 +25,44 @@ const publishedNote = (asked: boolean, count: number): string => {
     : '; crosses and diamonds: published by others with and without DCP, sources on hover'
 }
 
-interface Props {
-  readonly model: SweepModel
-  readonly held: number
-  readonly control: LookControl
-  readonly manifest: Manifest
-  readonly source: string | undefined
+/** What stands around the marks of measured curves. */
+const curvesNote = (curves: readonly Curve[], bands: boolean): string => {
+  if (!curves.some(({ spots }) => spots.some(({ interval }) => interval !== null)))
+    return 'one repeat: no confidence is known'
+  return bands
+    ? 'bars: slowest and fastest repeat; bands: 95% confidence'
+    : 'bars: slowest and fastest repeat'
+}
+
+interface Props extends Omit<PictureProps, 'onPick' | 'legend'> {
   readonly published: readonly PublishedPoint[]
   /** Place of the selected cell on the axis. */
   readonly selected: number | null
-  readonly picked: Spot | null
   readonly onSelect: (x: number) => void
 }
 
 /** Rates of every arrangement along one axis. */
-export const Curves = ({ model, held, control, manifest, source, published, ...chosen }: Props) => {
-  const theme = useTheme()
+export const Curves = (props: Props) => {
+  const { model, held, control, manifest, source, marks, published, selected, picked, onSelect } = props
   const { look, change } = control
   const { axis } = look
   const holds = otherAxis(axis)
   const shown = model.spots.filter((spot) => isShown(spot, model, look))
   const curves = curvesOf(shown, axis, held)
-  const marks = marksOf(model.arrangements, theme)
+  // Where nothing says how far the model is off, it is not trusted within a factor of two.
+  const noise = model.compared === 'measured' ? 'repeats' : (model.modelError?.p90 ?? 2)
+  const courses = coursesOf(
+    curves.filter(({ kind }) => kind === model.compared),
+    axis,
+    noise,
+  )
   return (
-    <section className="throughput-part" aria-label="Curves">
+    <>
       <h3>
         Tokens/s over {axis} <SourceBadge source={source} />
         <span className="field-unit">
           at {holds} <span className="num">{axisText(holds, held)}</span>;{' '}
-          {model.compared === 'measured' ? 'bars: slowest and fastest repeat' : predictedText(model.group)}
+          {model.compared === 'measured' ? curvesNote(curves, look.bands) : predictedText(model.group)}
           {publishedNote(look.published, published.length)}
         </span>
       </h3>
@@ -75,17 +84,22 @@ export const Curves = ({ model, held, control, manifest, source, published, ...c
         ) : (
           <Suspense fallback={null}>
             <CurveChart
-              {...chosen}
+              selected={selected}
+              picked={picked}
+              onSelect={onSelect}
               curves={curves}
               axis={axis}
               marks={marks}
               manifest={manifest}
               logarithmic={look.logarithmic}
               published={published}
+              bands={look.bands}
+              courses={courses}
             />
           </Suspense>
         )}
       </div>
-    </section>
+      <Crossings courses={courses} axis={axis} held={held} />
+    </>
   )
 }

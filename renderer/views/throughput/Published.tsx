@@ -1,9 +1,19 @@
-import type { PublishedPoint } from '../../../app/sweep/published.ts'
+import type { Metric, PublishedPoint } from '../../../app/sweep/published.ts'
 import { SourceBadge } from '../../controls/SourceBadge.tsx'
 import { formatInt, formatRate } from '../../drawing/format.ts'
 
 /** Tells a figure from all others. */
 export const publishedName = (point: PublishedPoint): string => Object.values(point).join(' ')
+
+const METRIC_WORDS: Readonly<Partial<Record<Metric, string>>> = {
+  gain: 'times the rate without DCP',
+  output_tokens_per_s: 'tokens/s',
+  tpot_ms: 'ms a token',
+}
+
+/** A diamond without DCP, a cross with it. */
+export const publishedShape = ({ dcp }: Pick<PublishedPoint, 'dcp'>): string =>
+  dcp === 1 ? 'M-5 0L0 -5L5 0L0 5Z' : 'M-5 -5L5 5M-5 5L5 -5'
 
 /** What is known of a published figure, and where it was published. */
 export const PublishedFacts = ({ point }: { readonly point: PublishedPoint }) => {
@@ -22,8 +32,7 @@ export const PublishedFacts = ({ point }: { readonly point: PublishedPoint }) =>
   return (
     <div className="throughput-published-facts selectable" data-testid="published-facts">
       <p>
-        <span className="num">{formatRate(point.value)}</span>{' '}
-        {point.metric === 'gain' ? 'times the rate without DCP' : 'tokens/s'}{' '}
+        <span className="num">{formatRate(point.value)}</span> {METRIC_WORDS[point.metric] ?? point.metric}{' '}
         <SourceBadge source={point.provenance} />
       </p>
       <p>{setup.join(', ')}</p>

@@ -1,15 +1,15 @@
 import { useMemo } from 'react'
 import type { RunInfo } from '../../../app/protocol/store.ts'
 import type { SweepManifest } from '../../../app/sweep/manifest.ts'
-import { publishedRates } from '../../../app/sweep/overlay.ts'
-import { otherAxis } from '../../../app/sweep/spots.ts'
+import { publishedPairs, publishedRates } from '../../../app/sweep/overlay.ts'
+import { arrangementName, otherAxis, type Spot } from '../../../app/sweep/spots.ts'
 import { summarise } from '../../../app/sweep/summary.ts'
 import { useSelection } from '../../state/selection.ts'
 import { CellTable } from './CellTable.tsx'
-import { Curves } from './Curves.tsx'
 import { GainMap } from './GainMap.tsx'
-import { useLook } from './look.ts'
+import { type LookControl, useLook } from './look.ts'
 import { cellRows, heldOf, modelOf, pickedRow, progressOf } from './model.ts'
+import { Pictures } from './Pictures.tsx'
 import { PublishedList } from './Published.tsx'
 import { ProgressNote, Summary } from './Summary.tsx'
 import { groupSource } from './source.ts'
@@ -21,6 +21,12 @@ import { useSweepKeys } from './use-sweep-keys.ts'
 /** The same function at every drawing, so that only cells that change are drawn. */
 const selectCell = (context: number, concurrency: number): void =>
   useSelection.getState().select({ context, concurrency })
+
+/** The front runs over concurrency, whatever the other pictures do. */
+const useShownLook = (run: string): LookControl => {
+  const { look, change } = useLook(run)
+  return { look: look.picture === 'front' ? { ...look, axis: 'concurrency' } : look, change }
+}
 
 interface Props {
   readonly run: RunInfo
@@ -43,7 +49,7 @@ export const SweepView = ({ run, sweep }: Props) => {
   const points = usePoints(run.id, manifest.status === 'running')
   const { rows } = points
   const { summary, progress } = useSweep(sweep, points)
-  const control = useLook(run.id)
+  const control = useShownLook(run.id)
   const { look, change } = control
   const { context, concurrency, select } = useSelection()
   const { compared, facet, published: layOver } = look
@@ -63,12 +69,20 @@ export const SweepView = ({ run, sweep }: Props) => {
   const { axis } = look
   const holds = otherAxis(axis)
   const along = axis === 'context' ? model.contexts : model.concurrencies
-  const published = look.published ? publishedRates(axis, held, along[0] ?? 0, along.at(-1) ?? 0) : []
+  const published = !look.published
+    ? []
+    : look.picture === 'front'
+      ? publishedPairs(held).flatMap(({ latency, rate }) => [latency, rate])
+      : publishedRates(axis, held, along[0] ?? 0, along.at(-1) ?? 0)
   const gains = model.map.flat().flatMap((one) => one.published)
   const source = model.group === null ? undefined : groupSource(model.group, manifest)
   const hold = (value: number): void => {
     change({ held: { ...look.held, [holds]: value } })
     if (context !== null && concurrency !== null) select({ [holds]: value })
+  }
+  const pick = (spot: Spot): void => {
+    selectCell(spot.context, spot.concurrency)
+    change({ arrangement: arrangementName(spot) })
   }
   return (
     <section className="throughput" aria-label="Throughput">
@@ -88,7 +102,7 @@ export const SweepView = ({ run, sweep }: Props) => {
       <div className="throughput-frame">
         <div className="throughput-body">
           <div className="throughput-pictures">
-            <Curves
+            <Pictures
               model={model}
               held={held}
               control={control}
@@ -97,6 +111,7 @@ export const SweepView = ({ run, sweep }: Props) => {
               published={published}
               selected={axis === 'context' ? context : concurrency}
               picked={picked?.spot ?? null}
+              onPick={pick}
               onSelect={(x) => (axis === 'context' ? selectCell(x, held) : selectCell(held, x))}
             />
             <GainMap

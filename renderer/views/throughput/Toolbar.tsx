@@ -83,6 +83,7 @@ export const Toolbar = ({ model, held, control, published, onHold, onReload }: P
             type="button"
             className="button"
             aria-pressed={look.axis === axis}
+            disabled={look.picture === 'front' && axis === 'context'}
             title={`Curves over ${axis} (X)`}
             data-testid={`axis-${axis}`}
             onClick={() => change({ axis })}
@@ -109,8 +110,8 @@ export const Toolbar = ({ model, held, control, published, onHold, onReload }: P
       <button
         type="button"
         className="button"
-        aria-pressed={look.model && compared === 'measured'}
-        disabled={compared !== 'measured'}
+        aria-pressed={look.model && compared === 'measured' && look.picture === 'curves'}
+        disabled={compared !== 'measured' || look.picture !== 'curves'}
         title="Dashed beside each curve: what the cost model predicts for this device"
         data-testid="toggle-model"
         onClick={() => change({ model: !look.model })}
@@ -135,6 +136,7 @@ export const Toolbar = ({ model, held, control, published, onHold, onReload }: P
         type="button"
         className="button"
         aria-pressed={look.logarithmic}
+        disabled={look.picture !== 'curves' && look.picture !== 'front'}
         title="Rates on a logarithmic scale (L)"
         data-testid="toggle-log"
         onClick={() => change({ logarithmic: !look.logarithmic })}

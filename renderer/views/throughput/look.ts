@@ -1,14 +1,28 @@
 import { create } from 'zustand'
+import type { Worked } from '../../../app/sweep/roofline.ts'
 import type { Axis, Facet, Kind } from '../../../app/sweep/spots.ts'
 
 /** Which rates are compared: those measured here, or those predicted for GPUs with a rank each. */
 export type Compared = Exclude<Kind, 'local'>
+
+/** What is drawn of a sweep, above the map. */
+export const PICTURES = ['curves', 'front', 'stages', 'roofline', 'capacity'] as const
+export type Picture = (typeof PICTURES)[number]
 
 /** How a person looks at one sweep; kept while other views are shown. */
 export interface Look {
   /** null: measured, where anything is. */
   readonly compared: Compared | null
   readonly facet: Facet | null
+  readonly picture: Picture
+  /** Confidence of the curves as bands. */
+  readonly bands: boolean
+  /** The front in tokens/s a GPU, else of the group. */
+  readonly perGpu: boolean
+  /** Stages as shares of the step, else in milliseconds. */
+  readonly shares: boolean
+  /** What the roofline holds against the roof. */
+  readonly worked: Worked
   /** What the curves run along. */
   readonly axis: Axis
   /** What is held while they run along the other axis; null: the largest with points. */
@@ -26,6 +40,11 @@ export interface Look {
 export const FIRST_LOOK: Look = {
   compared: null,
   facet: null,
+  picture: 'curves',
+  bands: true,
+  perGpu: true,
+  shares: true,
+  worked: 'attention',
   axis: 'concurrency',
   held: { context: null, concurrency: null },
   arrangement: null,

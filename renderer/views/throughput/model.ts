@@ -1,5 +1,6 @@
 import { weightBytesOf } from '../../../app/sweep/capacity.ts'
-import { expand, type LeftOut } from '../../../app/sweep/expand.ts'
+import type { Rates } from '../../../app/sweep/cost.ts'
+import { expand, type LeftOut, type SweepPoint } from '../../../app/sweep/expand.ts'
 import type { MissingPoint, SweepManifest } from '../../../app/sweep/manifest.ts'
 import { publishedGains } from '../../../app/sweep/overlay.ts'
 import { Done } from '../../../app/sweep/plan.ts'
@@ -29,6 +30,8 @@ export interface Progress {
   readonly missing: readonly MissingPoint[]
   /** Combinations that make no run. */
   readonly leftOut: readonly LeftOut[]
+  /** Every point with the run that measures it, by its key. */
+  readonly byKey: ReadonlyMap<string, SweepPoint>
   /** Points that the cost model says nothing of. */
   readonly unpredicted: number
   /** What capacities are computed from, bytes; weights are of one rank, 0 where they are not known. */
@@ -43,6 +46,7 @@ export const progressOf = (sweep: SweepManifest, rows: readonly PointRow[]): Pro
     measured: new Done(rows).whole(points, config.repeats).length,
     missing,
     leftOut,
+    byKey: new Map(points.map((point) => [point.key, point])),
     unpredicted: points.length - predictionsOf(points, rates).size,
     memory: {
       bytes: config.memory.bytes ?? memoryBytes,
@@ -78,7 +82,15 @@ export interface SweepModel {
   /** One row a context, rising. */
   readonly map: readonly (readonly Place[])[]
   readonly modelError: ModelError | null
+  /** What was measured of the device. */
+  readonly rates: Rates
+  /** Every point of the sweep with the run that measures it, by its key. */
+  readonly points: ReadonlyMap<string, SweepPoint>
 }
+
+/** Points of what is compared, of arrangements that are not left out. */
+export const shownSpots = ({ spots, compared }: SweepModel, { hidden }: Pick<Look, 'hidden'>): Spot[] =>
+  spots.filter((spot) => spot.kind === compared && !hidden.has(arrangementName(spot)))
 
 const rising = (values: readonly number[]): number[] => [...new Set(values)].sort((a, b) => a - b)
 
@@ -147,6 +159,8 @@ export const modelOf = ({ sweep, rows, summary, progress, look }: ModelInput): S
     concurrencies,
     map: contexts.map((context) => concurrencies.map((concurrency) => placeOf(context, concurrency))),
     modelError: summary.modelError,
+    rates: sweep.rates,
+    points: progress.byKey,
   }
 }
 

@@ -42,6 +42,17 @@ export const rateExtent = (rates: readonly number[], log: boolean): Extent => {
   return log ? logarithmic(least, most) : linear(most)
 }
 
+/** Lines on which spans, given by their ends and rising, do not touch: for each the first that is free. */
+export const lanesOf = (spans: readonly (readonly [from: number, to: number])[]): number[] => {
+  const ends: number[] = []
+  return spans.map(([from, to]) => {
+    const free = ends.findIndex((end) => end <= from)
+    const lane = free < 0 ? ends.length : free
+    ends[lane] = to
+    return lane
+  })
+}
+
 /** An axis for contexts or concurrencies, which are told apart by their ratio; never without width. */
 export const placeExtent = (values: readonly number[]): Extent => {
   const ticks = [...new Set(values)].filter((value) => value > 0).sort((a, b) => a - b)

@@ -1,3 +1,4 @@
+import { msPerToken } from '../../../app/sweep/front.ts'
 import { arrangementName } from '../../../app/sweep/spots.ts'
 import { LIMIT_WORDS } from '../../../app/sweep/words.ts'
 import type { Caveats } from '../../../app/trace/caveat.ts'
@@ -6,7 +7,7 @@ import { formatFloat, formatInt, formatMs, formatRate } from '../../drawing/form
 import { type InspectorRow, useInspector } from '../../shell/Inspector.tsx'
 import type { CellRow } from './model.ts'
 import { spotSource } from './source.ts'
-import { gainText } from './words.ts'
+import { gainText, spreadText } from './words.ts'
 
 const exactMs = (label: string, value: number, source: string | undefined, note?: string): InspectorRow => ({
   label,
@@ -36,6 +37,18 @@ export const pointRows = ({ spot, predicted, gain }: CellRow, manifest: Caveats)
     ...(spot.kind === 'measured'
       ? spot.rows.map((row) => rate(`repeat ${row.repeat}`, row.tokensPerSecond))
       : []),
+    ...(spot.interval === null
+      ? []
+      : [
+          {
+            label: '95% interval',
+            value: spreadText(...spot.interval),
+            copy: spot.interval.join(' '),
+            note: 'tokens/s',
+            source,
+          },
+        ]),
+    exactMs('time a token', msPerToken(spot), source, 'a user'),
     ...(gain === null ? [] : [{ label: 'over tp', value: gainText(gain), copy: String(gain), source }]),
     exactMs('step p50', spot.stepMs, source),
     ...(Number.isNaN(spot.stepMsP95) ? [] : [exactMs('step p95', spot.stepMsP95, source)]),

@@ -3,6 +3,7 @@ import { useViewKeys } from '../../controls/use-view-keys.ts'
 import { useSelection } from '../../state/selection.ts'
 import type { LookControl } from './look.ts'
 import { type CellRow, moved, type SweepModel } from './model.ts'
+import { otherMeasure, PICTURE_OF } from './Pictures.tsx'
 
 interface Keys {
   readonly model: SweepModel | null
@@ -45,6 +46,11 @@ export const useSweepKeys = ({ model, held, control, cell, picked, reload }: Key
       })
       return true
     }
+    const picture = PICTURE_OF.get(event.code)
+    if (picture !== undefined) {
+      change({ picture })
+      return true
+    }
     switch (event.code) {
       case 'KeyP':
         return pick(-1)
@@ -55,6 +61,9 @@ export const useSweepKeys = ({ model, held, control, cell, picked, reload }: Key
         return true
       case 'KeyL':
         change({ logarithmic: !look.logarithmic })
+        return true
+      case 'KeyM':
+        otherMeasure(control)
         return true
       case 'KeyR':
         reload()

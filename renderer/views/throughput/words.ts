@@ -1,3 +1,4 @@
+import type { Course } from '../../../app/sweep/crossings.ts'
 import type { Axis } from '../../../app/sweep/spots.ts'
 import type { Cell, Frontier, Group, ModelError, Regime } from '../../../app/sweep/summary.ts'
 import { LIMIT_WORDS } from '../../../app/sweep/words.ts'
@@ -13,6 +14,37 @@ export const tokensText = (tokens: number): string => {
 
 export const axisText = (axis: Axis, value: number): string =>
   axis === 'context' ? tokensText(value) : formatInt(value)
+
+/** Two digits: a place that is read off a line is known no better. */
+const roughly = (value: number): string => String(Number(value.toPrecision(2)))
+
+/** A place between those of an axis: `about 9.3K`, `about 12`. */
+export const placeText = (axis: Axis, value: number): string => {
+  if (axis === 'concurrency' || value < K) return `about ${roughly(value)}`
+  return value < K * K ? `about ${roughly(value / K)}K` : `about ${roughly(value / K / K)}M`
+}
+
+/** What is true of an arrangement that never passes the baseline. */
+export const courseText = ({ begins, from, to }: Course, axis: Axis): string => {
+  const range =
+    from === to ? `at ${axisText(axis, from)}` : `from ${axisText(axis, from)} to ${axisText(axis, to)}`
+  if (begins === undefined) return `as fast as tp ${range}`
+  return begins === 'dcp' ? `faster than tp ${range}` : `slower than tp ${range}`
+}
+
+const STEPS = ['', 'k', 'M', 'G', 'T', 'P', 'E'] as const
+
+/** Three digits and a decimal prefix. */
+const prefixed = (value: number, unit: string): string => {
+  const step = Math.min(STEPS.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, value)) / 3)))
+  return `${formatRate(value / 1000 ** step)} ${STEPS[step]}${unit}`
+}
+
+/** Floating-point operations, a second where nothing else is said: `600 TFLOP/s`. */
+export const flopsText = (value: number, per = '/s'): string => prefixed(value, `FLOP${per}`)
+
+/** A bandwidth as those of memories are given, in powers of ten: `4.20 TB/s`. */
+export const perSecondText = (bytes: number): string => prefixed(bytes, 'B/s')
 
 /** Beyond that an interval of few repeats says nothing more. */
 const LARGE_RATIO = 1000

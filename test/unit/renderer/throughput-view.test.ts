@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
+import { coursesOf } from '../../../app/sweep/crossings.ts'
+import { frontOf } from '../../../app/sweep/front.ts'
 import type { PointRow } from '../../../app/sweep/point-rows.ts'
 import { PUBLISHED } from '../../../app/sweep/published.ts'
-import { arrangementName, spotsOf } from '../../../app/sweep/spots.ts'
+import { arrangementName, curvesOf, facetOf, spotsOf } from '../../../app/sweep/spots.ts'
 import { summarise } from '../../../app/sweep/summary.ts'
 import { reasonLines } from '../../../app/sweep/words.ts'
 import type { Manifest } from '../../../app/trace/manifest.ts'
-import { FIRST_LOOK, type Look, toggled } from '../../../renderer/views/throughput/look.ts'
+import { FIRST_LOOK, type Look, PICTURES, toggled } from '../../../renderer/views/throughput/look.ts'
 import { marksOf } from '../../../renderer/views/throughput/marks.tsx'
 import {
   cellRows,
@@ -16,15 +18,21 @@ import {
   progressOf,
   type SweepModel,
 } from '../../../renderer/views/throughput/model.ts'
+import { PICTURE_OF } from '../../../renderer/views/throughput/Pictures.tsx'
 import { publishedName } from '../../../renderer/views/throughput/Published.tsx'
-import { placeExtent, rateExtent } from '../../../renderer/views/throughput/scale.ts'
+import { crossingsTable, frontTable } from '../../../renderer/views/throughput/picture-tables.ts'
+import { lanesOf, placeExtent, rateExtent } from '../../../renderer/views/throughput/scale.ts'
 import { groupSource, spotSource } from '../../../renderer/views/throughput/source.ts'
 import { pointRows } from '../../../renderer/views/throughput/use-inspector.ts'
 import {
+  courseText,
+  flopsText,
   gainText,
   goOnCommand,
   intervalText,
   paysText,
+  perSecondText,
+  placeText,
   regimeText,
   tokensText,
 } from '../../../renderer/views/throughput/words.ts'
@@ -213,6 +221,7 @@ describe('a cell', () => {
       expect.objectContaining({ label: 'predicted step', copy: '9 ms', source: 'predicted' }),
     )
     expect(rows).toContainEqual(expect.objectContaining({ label: 'kv capacity', copy: '1000000' }))
+    expect(rows.map(({ label }) => label)).toEqual(expect.arrayContaining(['95% interval', 'time a token']))
   })
 })
 
@@ -345,4 +354,50 @@ it('published figures have a name each', () => {
 
 it('a curve that is left out comes back', () => {
   expect([...toggled(toggled(new Set(['a']), 'b'), 'a')]).toEqual(['b'])
+})
+
+describe('the pictures of a sweep', () => {
+  it('put labels that would touch on lines of their own', () => {
+    expect(
+      lanesOf([
+        [0, 50],
+        [10, 60],
+        [50, 90],
+        [55, 99],
+        [62, 70],
+      ]),
+    ).toEqual([0, 1, 0, 2, 1])
+    expect(lanesOf([])).toEqual([])
+  })
+
+  it('name places between those of an axis, rates of a device, and arrangements that pass nobody', () => {
+    expect(placeText('context', 9500)).toBe('about 9.3K')
+    expect(placeText('context', 3.4 * 2 ** 20)).toBe('about 3.4M')
+    expect(placeText('concurrency', 12.34)).toBe('about 12')
+    expect(flopsText(6e14)).toBe('600 TFLOP/s')
+    expect(flopsText(0)).toBe('0 FLOP/s')
+    expect(perSecondText(4.2e12)).toBe('4.20 TB/s')
+    const course = { name: 'dcp4 a2a', crossings: [], from: 1024, to: 4096 }
+    expect(courseText({ ...course, begins: 'dcp' }, 'context')).toBe('faster than tp from 1K to 4K')
+    expect(courseText({ ...course, begins: 'tp', to: 1024 }, 'context')).toBe('slower than tp at 1K')
+    expect(courseText({ ...course, begins: undefined }, 'context')).toBe('as fast as tp from 1K to 4K')
+  })
+
+  it('are saved as tables with units, exact, and say what was not measured', () => {
+    const spots = spotsOf(ROWS, facetOf(row()))
+    const front = frontTable(frontOf(spots, 8), MANIFEST)
+    expect(front.header).toContain('ms_per_token')
+    expect(front.rows.every((line) => line.length === front.header.length)).toBe(true)
+    expect(front.rows.find(([name]) => name === 'dcp4 a2a')?.[3]).toContain('emulated')
+    const courses = coursesOf(curvesOf(spots, 'concurrency', 1024), 'concurrency', 'repeats')
+    const crossings = crossingsTable(courses, 'concurrency', 1024)
+    for (const line of crossings.rows) expect(line).toHaveLength(crossings.header.length)
+    expect(crossings.rows.find(([name]) => name === 'dcp4 a2a')?.slice(0, 2)).toEqual(['dcp4 a2a', 1024])
+  })
+
+  it('each have a key of their own that no other key of the view is', () => {
+    expect([...PICTURE_OF.values()]).toEqual([...PICTURES])
+    const taken = ['KeyP', 'KeyN', 'KeyX', 'KeyL', 'KeyR', 'KeyM', 'KeyI']
+    for (const code of PICTURE_OF.keys()) expect(taken).not.toContain(code)
+  })
 })
