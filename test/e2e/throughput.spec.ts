@@ -6,10 +6,21 @@ import type { ElectronApplication, Page } from 'playwright'
 import { z } from 'zod'
 import { formatFloat, formatInt, formatRate } from '../../renderer/drawing/format.ts'
 import { gainText } from '../../renderer/views/throughput/words.ts'
-import { chooseTheme, manifestOf, query, resize, runDefault, SIZES, showView, waitReady } from './desk.ts'
+import {
+  chooseTheme,
+  manifestOf,
+  query,
+  resize,
+  runDefault,
+  SIZES,
+  settled,
+  showView,
+  waitReady,
+} from './desk.ts'
 import { expect, test } from './fixture.ts'
 import { launch } from './launch.ts'
 
+const SCREENS = join(__dirname, '..', '..', 'test-results', 'screens')
 const CLI = join(__dirname, '..', '..', 'dist', 'cli.js')
 const data = mkdtempSync(join(tmpdir(), 'dcpscope-sweep-'))
 const runs = join(data, 'dcpscope', 'runs')
@@ -83,6 +94,7 @@ let told: z.output<typeof documentSchema>
 test.beforeAll(async () => {
   test.setTimeout(240_000)
   mkdirSync(runs, { recursive: true })
+  mkdirSync(SCREENS, { recursive: true })
   const { code, stdout, stderr } = await sweepOf(small, SWEEP).ended
   if (code !== 0) throw new Error(`the sweep ended with ${code}: ${stderr}`)
   told = documentSchema.parse(JSON.parse(stdout))
@@ -248,7 +260,174 @@ test('keys move through the map, the arrangements and the curves', async () => {
   })
 })
 
+/** What a point of the sweep is, from its bundle alone. */
+interface Told {
+  readonly name: string
+  readonly context: number
+  readonly concurrency: number
+  readonly batch: number
+  readonly rate: number
+}
+
+const toldPoints = async (where: string): Promise<Told[]> => {
+  const rows = await query(
+    SWEEP,
+    `SELECT mode, dcp, comm, context, concurrency, any_value(batch) AS batch, exp(avg(ln(tokens_per_s))) AS rate
+     FROM points WHERE provenance <> 'predicted' AND ${where} GROUP BY ALL ORDER BY mode, dcp, comm, context, concurrency`,
+  )
+  return rows.map((row) => ({
+    name: row.mode === 'tp' ? 'tp' : `dcp${row.dcp} ${row.comm}`,
+    context: Number(row.context),
+    concurrency: Number(row.concurrency),
+    batch: Number(row.batch),
+    rate: Number(row.rate),
+  }))
+}
+
+/** Each row of a table of points: the cells with their exact values where they have any. */
+const rowsIn = (page: Page, table: string): Promise<{ name: string; cells: string[]; exact: string[] }[]> =>
+  page
+    .getByTestId(table)
+    .locator('tbody tr')
+    .evaluateAll((all) =>
+      all.map((row) => ({
+        name: row.querySelector('th')?.textContent ?? '',
+        cells: Array.from(row.querySelectorAll('td'), (cell) => cell.textContent ?? ''),
+        exact: Array.from(row.querySelectorAll('td'), (cell) => cell.getAttribute('title') ?? ''),
+      })),
+    )
+
+test('whoever wants fast answers and many finds the points to choose from on the front', async () => {
+  await withBundle('small', async (page, app) => {
+    await page.keyboard.press('f')
+    await expect(page.getByTestId('picture-front')).toHaveAttribute('aria-pressed', 'true')
+    await expect(page.getByTestId('held')).toHaveValue('4096')
+    // A concurrency that the pool does not hold is the point of what it does hold.
+    const all = await toldPoints('context = 4096')
+    const points = all.filter(
+      (one) =>
+        !all.some(
+          (other) =>
+            other.name === one.name && other.batch === one.batch && other.concurrency < one.concurrency,
+        ),
+    )
+    const latency = ({ batch, rate }: Told): number => (1000 * batch) / rate
+    const best = points.filter(
+      (one) => !points.some((other) => latency(other) < latency(one) && other.rate > one.rate),
+    )
+    const rows = await rowsIn(page, 'front-table')
+    expect(rows).toHaveLength(points.length)
+    const on = rows.filter(({ cells }) => cells[5] === 'on the front')
+    const named = (name: string, concurrency: string): string => `${name} ${concurrency}`
+    expect(on.map(({ name, cells }) => named(name, cells[0] ?? '')).sort()).toEqual(
+      best.map(({ name, concurrency }) => named(name, formatInt(concurrency))).sort(),
+    )
+    for (const { name, cells, exact } of rows) {
+      const one = points.find((told) => told.name === name && formatInt(told.concurrency) === cells[0])
+      if (one === undefined) throw new Error(`${name} ${cells[0]} is no point`)
+      expect(Number.parseFloat(exact[2] ?? '')).toBeCloseTo(latency(one), 6)
+      expect(Number(exact[3])).toBeCloseTo(one.rate / 4, 6)
+    }
+    await expect(page.getByTestId('front-on')).toHaveCount(best.length)
+    await expect(page.getByTestId('front-beaten')).toHaveCount(points.length - best.length)
+
+    // A row selects its point everywhere.
+    await page.getByTestId('front-table').getByRole('button').first().focus()
+    await page.keyboard.press('Enter')
+    const [first] = rows
+    await expect(page.getByTestId('inspector')).toContainText(first?.name ?? '?')
+    await expect(page.locator('.map-selected .map-cell')).toHaveAttribute(
+      'data-testid',
+      `map-4096-${first?.cells[0]}`,
+    )
+    const title = page.getByTestId('picture').locator('.plot-title').first()
+    await expect(title).toHaveText('tokens/s a GPU')
+    await page.keyboard.press('m')
+    await expect(title).toHaveText('tokens/s of the group')
+    await page.getByTestId('copy-front-table').click()
+    await expect
+      .poll(() => app.evaluate(({ clipboard }) => clipboard.readText()))
+      .toMatch(/^arrangement\tcontext_tokens\tconcurrency_requests\tsource\tbatch_requests\tms_per_token/)
+    await page.getByTestId('toggle-published').click()
+    await expect(page.getByTestId('front-published')).toHaveCount(2)
+    await expect(page.getByRole('region', { name: 'Published' })).toContainText('ms a token')
+  })
+})
+
+test('the crossover is named on the curves where the rates say that it lies', async () => {
+  await withBundle('small', async (page) => {
+    const told = await toldPoints('context = 4096')
+    const rateOf = (name: string, concurrency: number): number =>
+      told.find((one) => one.name === name && one.concurrency === concurrency)?.rate ?? Number.NaN
+    const leads = (name: string): boolean[] => [1, 4, 32].map((n) => rateOf(name, n) > rateOf('tp', n))
+    const names = [...new Set(told.map(({ name }) => name))].filter((name) => name !== 'tp')
+    const turns = names.flatMap((name) =>
+      leads(name)
+        .slice(1)
+        .flatMap((lead, i) => (lead === leads(name)[i] ? [] : [name])),
+    )
+    await expect(page.getByTestId('crossing')).toHaveCount(turns.length)
+    await expect(page.getByTestId('crossing-mark')).toHaveCount(turns.length)
+    const rows = await rowsIn(page, 'crossings')
+    expect([...new Set(rows.map(({ name }) => name))].sort()).toEqual([...names].sort())
+    for (const { name, cells } of rows)
+      if (!turns.includes(name))
+        expect(cells[0]).toContain(leads(name)[0] === true ? 'faster than tp' : 'slower than tp')
+    // Two repeats have a confidence, which M takes away and brings back.
+    await expect(page.locator('.curve-band path').first()).toBeVisible()
+    await page.keyboard.press('m')
+    await expect(page.locator('.curve-band')).toHaveCount(0)
+  })
+})
+
+test('stages, roofline and capacity are reached by keys and say the numbers of the bundle', async () => {
+  await withBundle('small', async (page) => {
+    await page.keyboard.press('s')
+    const [step] = await query(
+      SWEEP,
+      `SELECT median(step_ms_p50) AS step, median(attn_ms) AS attn, median(comm_ms) AS comm, median(wait_ms) AS wait
+       FROM points WHERE key = 'dcp4-ag_rs-bf16-q1-c4096-n4' AND provenance <> 'predicted'`,
+    )
+    const parts = [step?.attn, step?.comm, step?.wait].map(Number)
+    const stages = (await rowsIn(page, 'stages-table')).filter(({ name }) => name === 'dcp4 ag_rs')
+    const row = stages.find(({ cells }) => cells[0] === '4')
+    const exact = row?.exact.map(Number.parseFloat) ?? []
+    for (const [i, part] of parts.entries()) expect(exact[i + 2]).toBeCloseTo(part, 6)
+    const whole = Math.max(
+      Number(step?.step),
+      parts.reduce((sum, part) => sum + part, 0),
+    )
+    expect((exact[2] ?? 0) + (exact[3] ?? 0) + (exact[4] ?? 0) + (exact[5] ?? 0)).toBeCloseTo(whole, 6)
+    await expect(page.getByTestId('stage-bar')).toHaveCount(15)
+    await page.keyboard.press('m')
+    await expect(page.getByTestId('stages-table').locator('tbody td').nth(2)).toContainText('ms')
+
+    await page.keyboard.press('o')
+    const roof = await rowsIn(page, 'roofline-table')
+    expect(roof).toHaveLength(15)
+    await expect(page.getByTestId('roof-point')).toHaveCount(15)
+    for (const { cells } of roof) expect(cells[8]).toMatch(/^(memory bandwidth|matrix units)$/)
+    await expect(page.getByTestId('picture').locator('h3')).toContainText('ranks share the device')
+    await page.keyboard.press('m')
+    await expect(page.getByTestId('picture').locator('h3')).toContainText('Roofline of the step')
+
+    await page.keyboard.press('k')
+    for (const { name, batch, concurrency } of await toldPoints('context = 4096 AND concurrency = 32')) {
+      const cell = page
+        .getByTestId(`capacity-${name.replace(' ', '-')}`)
+        .locator('td')
+        .last()
+      const requests = Number(((await cell.textContent()) ?? '').replace(/\D/g, ''))
+      if (batch < concurrency) expect(requests).toBe(batch)
+      else expect(requests).toBeGreaterThanOrEqual(concurrency)
+    }
+    await page.keyboard.press('c')
+    await expect(page.getByTestId('curves')).toBeVisible()
+  })
+})
+
 test('nothing overlaps or is cut off in either theme and size', async () => {
+  test.slow()
   await withBundle('small', async (page, app) => {
     await page.getByTestId('map-4096-32').click()
     await page.getByTestId('toggle-model').click()
@@ -274,6 +453,30 @@ test('nothing overlaps or is cut off in either theme and size', async () => {
         expect(labels.length).toBeGreaterThan(5)
         const left = await page.getByTestId('curves').boundingBox()
         for (const label of labels) expect(label.left).toBeGreaterThanOrEqual(left?.x ?? 0)
+        for (const picture of ['front', 'stages', 'roofline', 'capacity', 'curves']) {
+          await page.getByTestId(`picture-${picture}`).click()
+          const shot = await settled(page, async () => (await page.screenshot()).toString('base64'))
+          writeFileSync(join(SCREENS, `throughput-${picture}-${theme}-${width}.png`), shot, 'base64')
+          const wide = await page
+            .getByTestId('picture')
+            .locator('.throughput-scroll, .throughput-chart, .throughput-picture-bar')
+            .evaluateAll((all) => all.filter((e) => e.scrollWidth > e.clientWidth + 1).length)
+          expect(wide, `${picture} ${width} ${theme}`).toBe(0)
+          const outside = await page
+            .getByTestId('picture')
+            .locator('svg[role="img"]')
+            .evaluateAll(
+              (all) =>
+                all.flatMap((svg) => {
+                  const { left, right } = svg.getBoundingClientRect()
+                  return Array.from(svg.querySelectorAll('text')).filter((text) => {
+                    const box = text.getBoundingClientRect()
+                    return box.left < left - 1 || box.right > right + 1
+                  })
+                }).length,
+            )
+          expect(outside, `labels of ${picture} ${width} ${theme}`).toBe(0)
+        }
       }
     }
   })

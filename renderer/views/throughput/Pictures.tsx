@@ -51,7 +51,7 @@ const MEASURES: Readonly<
   >
 > = {
   curves: { text: 'Bands', on: ({ bands }) => bands, other: ({ bands }) => ({ bands: !bands }) },
-  front: { text: 'A GPU', on: ({ perGpu }) => perGpu, other: ({ perGpu }) => ({ perGpu: !perGpu }) },
+  front: { text: 'Per GPU', on: ({ perGpu }) => perGpu, other: ({ perGpu }) => ({ perGpu: !perGpu }) },
   stages: { text: 'Shares', on: ({ shares }) => shares, other: ({ shares }) => ({ shares: !shares }) },
   roofline: {
     text: 'Whole step',
