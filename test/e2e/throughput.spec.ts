@@ -373,6 +373,11 @@ test('the crossover is named on the curves where the rates say that it lies', as
     for (const { name, cells } of rows)
       if (!turns.includes(name))
         expect(cells[0]).toContain(leads(name)[0] === true ? 'faster than tp' : 'slower than tp')
+    await page.getByText('Rates as a table').click()
+    const rates = await rowsIn(page, 'rates-table')
+    expect(rates).toHaveLength(told.length)
+    for (const { name, cells, exact } of rates)
+      expect(Number(exact[1])).toBeCloseTo(rateOf(name, Number(cells[0])), 6)
     // Two repeats have a confidence, which M takes away and brings back.
     await expect(page.locator('.curve-band path').first()).toBeVisible()
     await page.keyboard.press('m')

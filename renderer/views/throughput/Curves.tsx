@@ -8,6 +8,7 @@ import { Legend } from './Legend.tsx'
 import { type Look, toggled } from './look.ts'
 import type { SweepModel } from './model.ts'
 import type { PictureProps } from './picture.ts'
+import { Rates } from './Rates.tsx'
 import { axisText, predictedText } from './words.ts'
 
 /** Recharts is large; the window shows before it has come. */
@@ -34,7 +35,7 @@ const curvesNote = (curves: readonly Curve[], bands: boolean): string => {
     : 'bars: slowest and fastest repeat'
 }
 
-interface Props extends Omit<PictureProps, 'onPick' | 'legend'> {
+interface Props extends Omit<PictureProps, 'legend'> {
   readonly published: readonly PublishedPoint[]
   /** Place of the selected cell on the axis. */
   readonly selected: number | null
@@ -43,7 +44,8 @@ interface Props extends Omit<PictureProps, 'onPick' | 'legend'> {
 
 /** Rates of every arrangement along one axis. */
 export const Curves = (props: Props) => {
-  const { model, held, control, manifest, source, marks, published, selected, picked, onSelect } = props
+  const { model, held, control, manifest, source, marks, published, selected, picked, onPick, onSelect } =
+    props
   const { look, change } = control
   const { axis } = look
   const holds = otherAxis(axis)
@@ -100,6 +102,7 @@ export const Curves = (props: Props) => {
         )}
       </div>
       <Crossings courses={courses} axis={axis} held={held} />
+      <Rates curves={curves} axis={axis} manifest={manifest} picked={picked} onPick={onPick} />
     </>
   )
 }

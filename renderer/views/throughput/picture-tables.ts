@@ -19,6 +19,27 @@ const place = (spot: Spot, manifest: Caveats): (string | number)[] => [
   spotSource(spot, manifest) ?? 'measured',
 ]
 
+export const ratesTable = (spots: readonly Spot[], manifest: Caveats): Table => ({
+  header: [
+    ...PLACE,
+    'tokens_per_s',
+    'low_95_tokens_per_s',
+    'high_95_tokens_per_s',
+    'slowest_tokens_per_s',
+    'fastest_tokens_per_s',
+    'batch_requests',
+  ],
+  rows: spots.map((spot) => [
+    ...place(spot, manifest),
+    spot.tokensPerSecond,
+    spot.interval?.[0] ?? null,
+    spot.interval?.[1] ?? null,
+    spot.least,
+    spot.most,
+    spot.batch,
+  ]),
+})
+
 export const frontTable = (points: readonly FrontPoint[], manifest: Caveats): Table => ({
   header: [
     ...PLACE,
