@@ -122,8 +122,14 @@ export const Front = ({
                     capped={spot.capacityLimited}
                     ringed={spot === picked}
                   />
+                  {/* Up and to the left of the front there is nothing. */}
                   {beatenBy === null ? (
-                    <text className="plot-note" x={x + 9} y={y + 12}>
+                    <text
+                      className="plot-note"
+                      x={x - 9}
+                      y={y - 9}
+                      textAnchor={x - frame.left < 50 ? 'start' : 'end'}
+                    >
                       {`n ${formatInt(spot.concurrency)}`}
                     </text>
                   ) : null}

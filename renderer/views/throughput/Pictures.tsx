@@ -73,7 +73,14 @@ export const otherMeasure = ({ look, change }: LookControl): void => {
   if (measure !== undefined) change(measure.other(look))
 }
 
-const PictureBar = ({ control }: { readonly control: LookControl }) => {
+interface BarProps {
+  readonly control: LookControl
+  /** Whether measurements are compared, beside which the cost model can stand. */
+  readonly measured: boolean
+}
+
+/** Which picture, and what it measures. */
+const PictureBar = ({ control, measured }: BarProps) => {
   const { look, change } = control
   const measure = MEASURES[look.picture]
   return (
@@ -106,6 +113,31 @@ const PictureBar = ({ control }: { readonly control: LookControl }) => {
           {measure.text}
         </button>
       )}
+      {look.picture !== 'curves' ? null : (
+        <button
+          type="button"
+          className="button"
+          aria-pressed={look.model && measured}
+          disabled={!measured}
+          title="Dashed beside each curve: what the cost model predicts for this device"
+          data-testid="toggle-model"
+          onClick={() => change({ model: !look.model })}
+        >
+          Cost model
+        </button>
+      )}
+      {look.picture !== 'curves' && look.picture !== 'front' ? null : (
+        <button
+          type="button"
+          className="button"
+          aria-pressed={look.logarithmic}
+          title="Logarithmic or linear scale (L)"
+          data-testid="toggle-log"
+          onClick={() => change({ logarithmic: !look.logarithmic })}
+        >
+          Log
+        </button>
+      )}
     </div>
   )
 }
@@ -133,7 +165,7 @@ export const Pictures = ({ published, selected, onSelect, ...rest }: Props) => {
   )
   return (
     <section className="throughput-part" aria-label={NAMES[picture].label} data-testid="picture">
-      <PictureBar control={control} />
+      <PictureBar control={control} measured={model.compared === 'measured'} />
       {Picture === undefined ? (
         <Curves {...rest} marks={marks} published={published} selected={selected} onSelect={onSelect} />
       ) : (

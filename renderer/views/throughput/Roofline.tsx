@@ -12,7 +12,7 @@ import type { PictureProps } from './picture.ts'
 import { rooflineTable } from './picture-tables.ts'
 import { rateExtent } from './scale.ts'
 import { spotSource } from './source.ts'
-import { axisText, flopsText, perSecondText } from './words.ts'
+import { axisText, flopsText, flopsTick, perSecondText } from './words.ts'
 
 const COLUMNS = [
   { key: 'arrangement', title: 'arrangement' },
@@ -71,7 +71,7 @@ export const Roofline = (props: PictureProps) => {
       <Plot
         label={`Roofline; ${points.length} points under ${perSecondText(roof.bytesPerS)} and ${flopsText(roof.flopsPerS)}, see the table below`}
         x={{ extent: xs, logarithmic: true, title: 'operations a byte', format: formatRate }}
-        y={{ extent: ys, logarithmic: true, title: 'operations/s', format: flopsText }}
+        y={{ extent: ys, logarithmic: true, title: 'FLOP/s', format: flopsTick }}
       >
         {({ x, y, bottom }) => {
           const [low] = ys.domain

@@ -30,14 +30,16 @@ const COLUMNS = [
   { key: 'source', title: 'source' },
 ] as const
 
-/** Attention, exchange and rest have the colours of their stages; waiting is hatched over its own. */
-const colourOf = (part: Part, theme: Theme): string =>
+/** Attention and exchange have the colours of their stages, and waiting its hatch; the rest is as quiet as the page. */
+const colourOf = (part: Exclude<Part, 'rest'>, theme: Theme): string =>
   stageColour(
-    ({ attention: 'decode_attn', transfer: 'out_all_to_all', waiting: 'stall', rest: 'metadata' } as const)[
-      part
-    ],
+    ({ attention: 'decode_attn', transfer: 'out_all_to_all', waiting: 'stall' } as const)[part],
     theme,
   )
+
+/** The rest has its fill from the styles; `hatch` names the pattern of waiting. */
+const fillOf = (part: Part, theme: Theme, hatch: string): string | undefined =>
+  part === 'rest' ? undefined : part === 'waiting' ? `url(#${hatch})` : colourOf(part, theme)
 
 interface Bar {
   readonly spot: Spot
@@ -46,6 +48,16 @@ interface Bar {
 
 const MARGIN = { left: 60, right: 12, top: 12, bottom: 40 }
 const WIDEST = 44
+
+const PartHatch = ({ id }: { readonly id: string }) => {
+  const colour = colourOf('waiting', useTheme())
+  return (
+    <pattern id={id} width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+      <rect width="5" height="5" fill={colour} fillOpacity="0.35" />
+      <rect width="2" height="5" fill={colour} />
+    </pattern>
+  )
+}
 
 interface ChartProps {
   /** A group a place of the axis, a bar an arrangement. */
@@ -82,16 +94,7 @@ const StageChart = ({ groups, asShares, marks, picked, onPick }: ChartProps) => 
           role="img"
           aria-label={`Stages; parts of a step of ${all.length} points, see the table below`}
         >
-          <pattern
-            id={hatch}
-            width="5"
-            height="5"
-            patternUnits="userSpaceOnUse"
-            patternTransform="rotate(45)"
-          >
-            <rect width="5" height="5" fill={colourOf('waiting', theme)} fillOpacity="0.35" />
-            <rect width="2" height="5" fill={colourOf('waiting', theme)} />
-          </pattern>
+          <PartHatch id={hatch} />
           {extent.ticks.map((tick) => (
             <g key={tick}>
               <path className="plot-grid" d={`M${left} ${y(tick)}H${width - right}`} />
@@ -112,7 +115,7 @@ const StageChart = ({ groups, asShares, marks, picked, onPick }: ChartProps) => 
                     x={start + slot * (i + 0.08)}
                     width={slot * 0.84}
                     y={y}
-                    fill={(part) => (part === 'waiting' ? `url(#${hatch})` : colourOf(part, theme))}
+                    fill={(part) => fillOf(part, theme, hatch)}
                     asShares={asShares}
                     mark={marks.get(arrangementName(bar.spot))}
                     picked={bar.spot === picked}
@@ -140,7 +143,7 @@ interface BarProps extends Bar {
   readonly x: number
   readonly width: number
   readonly y: (value: number) => number
-  readonly fill: (part: Part) => string
+  readonly fill: (part: Part) => string | undefined
   readonly asShares: boolean
   readonly mark: Parameters<typeof MarkShape>[0]['mark'] | undefined
   readonly picked: boolean
@@ -167,6 +170,7 @@ const StageBar = ({ spot, shares, x, width, y, fill, asShares, mark, picked, onP
             y={y(below)}
             width={width}
             height={Math.max(0, y(from) - y(below))}
+            className={`part-${part}`}
             fill={fill(part)}
           />
         )
@@ -181,20 +185,14 @@ const StageBar = ({ spot, shares, x, width, y, fill, asShares, mark, picked, onP
 /** The key of the colours; waiting is told apart by its hatch as well. */
 const PartKey = () => {
   const theme = useTheme()
+  const hatch = useId()
   return (
     <div className="throughput-legend">
       {PARTS.map((part) => (
         <span key={part} className="throughput-series">
           <svg width="14" height="12" aria-hidden="true">
-            <rect
-              width="14"
-              height="12"
-              fill={colourOf(part, theme)}
-              fillOpacity={part === 'waiting' ? 0.35 : 1}
-            />
-            {part === 'waiting' ? (
-              <path d="M0 6L6 0M2 12L14 0M9 12L14 7" stroke={colourOf(part, theme)} strokeWidth="2" />
-            ) : null}
+            {part === 'waiting' ? <PartHatch id={hatch} /> : null}
+            <rect width="14" height="12" className={`part-${part}`} fill={fillOf(part, theme, hatch)} />
           </svg>
           {part}
         </span>

@@ -110,17 +110,6 @@ export const Toolbar = ({ model, held, control, published, onHold, onReload }: P
       <button
         type="button"
         className="button"
-        aria-pressed={look.model && compared === 'measured' && look.picture === 'curves'}
-        disabled={compared !== 'measured' || look.picture !== 'curves'}
-        title="Dashed beside each curve: what the cost model predicts for this device"
-        data-testid="toggle-model"
-        onClick={() => change({ model: !look.model })}
-      >
-        Cost model
-      </button>
-      <button
-        type="button"
-        className="button"
         aria-pressed={look.published}
         title={
           look.published
@@ -131,17 +120,6 @@ export const Toolbar = ({ model, held, control, published, onHold, onReload }: P
         onClick={() => change({ published: !look.published })}
       >
         Published{look.published ? <span className="num"> {formatInt(published)}</span> : null}
-      </button>
-      <button
-        type="button"
-        className="button"
-        aria-pressed={look.logarithmic}
-        disabled={look.picture !== 'curves' && look.picture !== 'front'}
-        title="Rates on a logarithmic scale (L)"
-        data-testid="toggle-log"
-        onClick={() => change({ logarithmic: !look.logarithmic })}
-      >
-        Log
       </button>
       <button
         type="button"

@@ -43,6 +43,9 @@ const prefixed = (value: number, unit: string): string => {
 /** Floating-point operations, a second where nothing else is said: `600 TFLOP/s`. */
 export const flopsText = (value: number, per = '/s'): string => prefixed(value, `FLOP${per}`)
 
+/** As `flopsText`, for the ticks of an axis that names the unit. */
+export const flopsTick = (value: number): string => prefixed(value, '').trim()
+
 /** A bandwidth as those of memories are given, in powers of ten: `4.20 TB/s`. */
 export const perSecondText = (bytes: number): string => prefixed(bytes, 'B/s')
 
