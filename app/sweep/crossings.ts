@@ -3,7 +3,7 @@ import { ratioOf } from './statistics.ts'
 
 /** Where the curve of an arrangement crosses that of the baseline. */
 export interface Crossing {
-  /** Place on the axis at which both rates are equal, between two points: straight in the logarithms of place and ratio. */
+  /** Place on the axis at which both rates are equal, between two points: straight over the logarithm of the place. */
   readonly at: number
   /** Rate of the baseline there, tokens/s. */
   readonly rate: number
@@ -41,7 +41,7 @@ const isClear = (a: Spot, b: Spot, noise: Noise): boolean => {
 
 interface Pair {
   readonly x: number
-  /** Logarithm of the rate over that of the baseline. */
+  /** Rate above that of the baseline. */
   readonly lead: number
   readonly spot: Spot
   readonly tp: Spot
@@ -52,18 +52,16 @@ const pairsOf = (curve: Curve, baseline: Curve, axis: Axis): Pair[] => {
   return curve.spots.flatMap((spot): Pair[] => {
     const tp = known.get(spot[axis])
     if (tp === undefined) return []
-    return [{ x: spot[axis], lead: Math.log(spot.tokensPerSecond / tp.tokensPerSecond), spot, tp }]
+    return [{ x: spot[axis], lead: spot.tokensPerSecond - tp.tokensPerSecond, spot, tp }]
   })
 }
 
-/** On a straight line in logarithms, `part` of the way. */
-const along = (a: number, b: number, part: number): number => a * (b / a) ** part
-
 const crossingOf = (a: Pair, b: Pair, noise: Noise): Crossing => {
   const part = a.lead / (a.lead - b.lead)
+  const [before, after] = [a.tp.tokensPerSecond, b.tp.tokensPerSecond]
   return {
-    at: along(a.x, b.x, part),
-    rate: along(a.tp.tokensPerSecond, b.tp.tokensPerSecond, part),
+    at: a.x * (b.x / a.x) ** part,
+    rate: before + (after - before) * part,
     between: [a.x, b.x],
     into: b.lead > 0 ? 'dcp' : 'tp',
     clear: isClear(a.spot, a.tp, noise) && isClear(b.spot, b.tp, noise),

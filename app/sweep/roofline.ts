@@ -5,7 +5,7 @@ import type { Spot } from './spots.ts'
 
 /** Bytes and operations of a step against what the device reads and multiplies at most. */
 
-/** What the device does at most, as measured before the first point of the sweep. */
+/** What the device did at most in the runs before the first point of the sweep. */
 export interface Roof {
   readonly bytesPerS: number
   readonly flopsPerS: number
@@ -17,7 +17,7 @@ export type Worked = (typeof WORKS)[number]
 
 export interface RoofPoint {
   readonly spot: Spot
-  /** Of one rank and one step, all layers; of all ranks where they share the device. */
+  /** Of one rank and one step, all layers; a whole step of all ranks where they share the device. */
   readonly bytes: number
   readonly flops: number
   /** Operations for each byte. */
@@ -70,8 +70,8 @@ export const roofPoints = (
     const point = points.get(spot.key)
     const ms = worked === 'attention' ? spot.attnMs : spot.stepMs
     if (point === undefined || !(ms > 0)) return []
-    // GPUs with a rank each share nothing; threads of a CPU have one memory between them.
-    const ranks = shared && spot.kind !== 'gpus' ? spot.dcp : 1
+    // Ranks that share a device do a step together, but each its own attention, at times alone.
+    const ranks = shared && spot.kind !== 'gpus' && worked === 'step' ? spot.dcp : 1
     const work = workOf(point, worked)
     const [bytes, flops] = [work.bytes * ranks, work.flops * ranks]
     const [reading, multiplying] = [(bytes / roof.bytesPerS) * 1e3, (flops / roof.flopsPerS) * 1e3]

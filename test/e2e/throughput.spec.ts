@@ -40,7 +40,7 @@ const small = {
   dcp: [2, 4],
   context: [256, 4096],
   concurrency: [1, 4, 32],
-  repeats: 2,
+  repeats: 3,
   steps: 2,
   warmup: 1,
   // 32 requests of 4096 tokens are more than the pool of one rank holds, and less than those of four.
@@ -378,7 +378,7 @@ test('the crossover is named on the curves where the rates say that it lies', as
     expect(rates).toHaveLength(told.length)
     for (const { name, cells, exact } of rates)
       expect(Number(exact[1])).toBeCloseTo(rateOf(name, Number(cells[0])), 6)
-    // Two repeats have a confidence, which M takes away and brings back.
+    // Three repeats have a confidence, which M takes away and brings back.
     await expect(page.locator('.curve-band path').first()).toBeVisible()
     await page.keyboard.press('m')
     await expect(page.locator('.curve-band')).toHaveCount(0)
@@ -412,7 +412,7 @@ test('stages, roofline and capacity are reached by keys and say the numbers of t
     expect(roof).toHaveLength(15)
     await expect(page.getByTestId('roof-point')).toHaveCount(15)
     for (const { cells } of roof) expect(cells[8]).toMatch(/^(memory bandwidth|matrix units)$/)
-    await expect(page.getByTestId('picture').locator('h3')).toContainText('ranks share the device')
+    await expect(page.getByTestId('picture').locator('h3')).toContainText('work of one rank, which shares')
     await page.keyboard.press('m')
     await expect(page.getByTestId('picture').locator('h3')).toContainText('Roofline of the step')
 

@@ -19,6 +19,7 @@ import { SourceBadge } from '../../controls/SourceBadge.tsx'
 import { formatInt, formatRate } from '../../drawing/format.ts'
 import { CrossingMarks } from './CrossingMarks.tsx'
 import { type Mark, MarkShape } from './marks.tsx'
+import { hasBand } from './model.ts'
 import { PublishedFacts, publishedName, publishedShape } from './Published.tsx'
 import { placeExtent, rateExtent } from './scale.ts'
 import { spotSource } from './source.ts'
@@ -104,12 +105,14 @@ interface Props {
   readonly onSelect: (x: number) => void
 }
 
-/** The interval of a rate as far as the axis goes; a wide one of few repeats must not flatten the curves. */
+/** The interval of a rate as far as the axis goes; that of two repeats is nearly always wider. */
 const bandOf = (
   spot: Spot | undefined,
   [low, high]: readonly [number, number],
 ): [number, number] | undefined =>
-  spot?.interval == null ? undefined : [Math.max(low, spot.interval[0]), Math.min(high, spot.interval[1])]
+  spot === undefined || spot.interval === null || !hasBand(spot)
+    ? undefined
+    : [Math.max(low, spot.interval[0]), Math.min(high, spot.interval[1])]
 
 const isDashed = ({ kind }: Curve): boolean => kind !== 'measured'
 
@@ -178,7 +181,7 @@ const CurveChart = ({
             ? curves.map((curve) => {
                 const name = curveName(curve)
                 const colour = marks.get(arrangementName(curve))?.colour
-                return curve.spots.some(({ interval }) => interval !== null) ? (
+                return curve.spots.some(hasBand) ? (
                   <Area
                     key={`band ${name}`}
                     name={`band ${name}`}

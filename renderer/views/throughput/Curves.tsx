@@ -6,7 +6,7 @@ import { SourceBadge } from '../../controls/SourceBadge.tsx'
 import { Crossings } from './Crossings.tsx'
 import { Legend } from './Legend.tsx'
 import { type Look, toggled } from './look.ts'
-import type { SweepModel } from './model.ts'
+import { hasBand, type SweepModel } from './model.ts'
 import type { PictureProps } from './picture.ts'
 import { Rates } from './Rates.tsx'
 import { axisText, predictedText } from './words.ts'
@@ -30,7 +30,7 @@ const publishedNote = (asked: boolean, count: number): string => {
 const curvesNote = (curves: readonly Curve[], bands: boolean): string => {
   if (!curves.some(({ spots }) => spots.some(({ interval }) => interval !== null)))
     return 'one repeat: no confidence is known'
-  return bands
+  return bands && curves.some(({ spots }) => spots.some(hasBand))
     ? 'bars: slowest and fastest repeat; bands: 95% confidence'
     : 'bars: slowest and fastest repeat'
 }

@@ -1,4 +1,11 @@
-import { type RoofPoint, ridgeOf, roofAt, roofOf, roofPoints } from '../../../app/sweep/roofline.ts'
+import {
+  type RoofPoint,
+  ridgeOf,
+  roofAt,
+  roofOf,
+  roofPoints,
+  type Worked,
+} from '../../../app/sweep/roofline.ts'
 import { arrangementName, otherAxis } from '../../../app/sweep/spots.ts'
 import { LIMIT_WORDS } from '../../../app/sweep/words.ts'
 import { SourceBadge } from '../../controls/SourceBadge.tsx'
@@ -27,10 +34,21 @@ const COLUMNS = [
   { key: 'rate', title: 'attained', help: 'Operations per second' },
   { key: 'ms', title: 'ms' },
   { key: 'least', title: 'at the roof ms' },
-  { key: 'share', title: 'of the roof', help: 'Time at the roof over the time that it took' },
+  {
+    key: 'share',
+    title: 'of the roof',
+    help: 'Time at the roof over the time that it took; above 100% the device was faster than when it was measured',
+  },
   { key: 'under', title: 'under', help: 'Which part of the roof is above it' },
   { key: 'source', title: 'source' },
 ] as const
+
+const workText = (shared: boolean, worked: Worked): string => {
+  if (!shared) return 'work of one rank'
+  return worked === 'step'
+    ? 'work of all ranks, which share the device'
+    : 'work of one rank, which shares the device'
+}
 
 const shareOf = ({ leastMs, ms }: RoofPoint): string => `${formatFloat((leastMs / ms) * 100, 0)}%`
 
@@ -63,8 +81,7 @@ export const Roofline = (props: PictureProps) => {
         <span className="field-unit">
           at {holds} <span className="num">{axisText(holds, held)}</span>; <Term id="roofline">the roof</Term>{' '}
           is what this device read and multiplied at most before the first point:{' '}
-          {perSecondText(roof.bytesPerS)} and {flopsText(roof.flopsPerS)}
-          {shared ? '; ranks share the device, so their work is added' : '; work of one rank'}
+          {perSecondText(roof.bytesPerS)} and {flopsText(roof.flopsPerS)}; {workText(shared, worked)}
         </span>
       </h3>
       {legend}

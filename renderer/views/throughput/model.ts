@@ -88,6 +88,10 @@ export interface SweepModel {
   readonly points: ReadonlyMap<string, SweepPoint>
 }
 
+/** Whether the confidence of a rate says more than its slowest and fastest repeat: of two it is nearly always wider than the axis. */
+export const hasBand = ({ interval, rows }: Pick<Spot, 'interval' | 'rows'>): boolean =>
+  interval !== null && rows.length > 2
+
 /** Points of what is compared, of arrangements that are not left out. */
 export const shownSpots = ({ spots, compared }: SweepModel, { hidden }: Pick<Look, 'hidden'>): Spot[] =>
   spots.filter((spot) => spot.kind === compared && !hidden.has(arrangementName(spot)))

@@ -93,7 +93,7 @@ describe('crossovers', () => {
   const coursesFrom = (rows: readonly PointRow[], noise: 'repeats' | number = 'repeats'): Course[] =>
     coursesOf(curvesOf(spotsFrom(rows), 'concurrency', 1024), 'concurrency', noise)
 
-  it('lie where the ratio is 1 on a straight line in logarithms', () => {
+  it('lie where straight lines over the logarithm of the place cross', () => {
     const [course] = coursesFrom([
       ...at({}, 1, [100, 101]),
       ...at({}, 16, [100, 101]),
@@ -103,7 +103,8 @@ describe('crossovers', () => {
     expect(course).toMatchObject({ name: 'dcp4 a2a', begins: 'tp', from: 1, to: 16 })
     expect(course?.crossings).toHaveLength(1)
     const crossing = course?.crossings[0]
-    expect(crossing?.at).toBeCloseTo(4, 9)
+    // From half of the baseline to its double: a third of the way.
+    expect(crossing?.at).toBeCloseTo(16 ** (1 / 3), 9)
     expect(crossing?.rate).toBeCloseTo(Math.sqrt(100 * 101), 9)
     expect(crossing).toMatchObject({ between: [1, 16], into: 'dcp', clear: true })
   })
@@ -193,12 +194,14 @@ describe('the roofline', () => {
     expect(attention?.under).toBe('matrix')
     expect(attention?.leastMs).toBeCloseTo(((work.flops * layers) / 6e14) * 1e3, 9)
     const [shared] = roofPoints(spots, points, { shared: true, roof }, 'attention')
-    expect(shared?.bytes).toBe(work.bytes * layers * 8)
+    expect(shared?.bytes).toBe(attention?.bytes)
+    const [together] = roofPoints(spots, points, { shared: true, roof }, 'step')
     const [step] = roofPoints(spots, points, { shared: false, roof }, 'step')
     expect(step?.ms).toBe(20)
     const { bytes } = restOfLayer(point.run)
     expect(bytes).toBeGreaterThan(0)
     expect(step?.bytes).toBe((work.bytes + bytes) * layers)
+    expect(together?.bytes).toBe((work.bytes + bytes) * layers * 8)
     expect(roofPoints(spots, new Map(), { shared: false, roof }, 'step')).toEqual([])
   })
 })
