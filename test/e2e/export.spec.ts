@@ -247,10 +247,22 @@ test('curves and the map of a sweep are saved with their numbers', async () => {
   await expect(page.getByTestId('gain-map')).toBeVisible()
   await page.getByTestId('map-128-1').click()
   const saved = await saveAll(app, page)
-  expect(namesOf(saved)).toBe('Curves; Crossovers; Gain map; Cell of context 128 concurrency 1')
+  expect(namesOf(saved)).toBe('Curves; Crossovers; Rates; Gain map; Cell of context 128 concurrency 1')
   const [header, ...rows] = saved.get('Gain map') ?? []
   expect(header).toMatch(/^context_tokens,concurrency_requests,best_dcp,gain_over_tp,/)
   expect(rows).toHaveLength(SWEEP.context.length * SWEEP.concurrency.length)
+  expect(saved.get('Rates')?.[0]).toMatch(
+    /^arrangement,context_tokens,concurrency_requests,source,tokens_per_s,low_95/,
+  )
+  for (const [key, names] of [
+    ['f', 'Front; Points of the front'],
+    ['s', 'Stages; Parts of a step'],
+    ['o', 'Roofline; Points under the roof'],
+    ['k', 'KV capacity'],
+  ] as const) {
+    await page.keyboard.press(key)
+    expect(namesOf(await saveAll(app, page))).toBe(`${names}; Gain map; Cell of context 128 concurrency 1`)
+  }
   await close()
   expect(errors).toEqual([])
   rmSync(data, { recursive: true, force: true })

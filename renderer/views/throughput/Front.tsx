@@ -140,7 +140,7 @@ export const Front = ({
         )}
       </Plot>
       <PointTable
-        name="Front"
+        name="Points of the front"
         testId="front-table"
         columns={COLUMNS}
         exact={() => frontTable(points, manifest)}

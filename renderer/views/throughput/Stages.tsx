@@ -249,7 +249,7 @@ export const Stages = ({
       <PartKey />
       <StageChart groups={groups} asShares={look.shares} marks={marks} picked={picked} onPick={onPick} />
       <PointTable
-        name="Stages"
+        name="Parts of a step"
         testId="stages-table"
         columns={COLUMNS}
         exact={() => stagesTable(rising, manifest)}
