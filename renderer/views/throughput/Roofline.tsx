@@ -73,7 +73,10 @@ export const Roofline = (props: PictureProps) => {
   const ridge = ridgeOf(roof)
   const xs = rateExtent([...points.map(({ intensity }) => intensity), ridge / 4, ridge * 2], true)
   // Room below the lowest point for what limits it.
-  const ys = rateExtent([...points.map(({ flopsPerS }) => flopsPerS * 0.6), roof.flopsPerS * 1.2], true)
+  const ys = rateExtent(
+    [...points.flatMap(({ flopsPerS }) => [flopsPerS * 0.6, flopsPerS]), roof.flopsPerS * 1.2],
+    true,
+  )
   const [first, last] = xs.domain
   return (
     <>
