@@ -137,6 +137,7 @@ test('two dumps are compared down to the head and value', async ({ desk: { page 
     },
   }))
   await dropOn(page, [one])
+  await expect(page.getByTestId('pm-source')).toContainText('one')
   await dropOn(page, [two])
   await expect(page.getByTestId('pm-source')).toContainText('two')
   await showView(page, 'compare')
