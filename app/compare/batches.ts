@@ -1,4 +1,4 @@
-import { mean, median } from '../sweep/statistics.ts'
+import { mean, median } from '../statistics/sample.ts'
 
 /** A series as medians of equally long pieces that follow each other: a disturbance of some steps then is in one or two of them. */
 export interface Batches {

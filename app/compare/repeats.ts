@@ -1,4 +1,4 @@
-import { ratioOf } from '../sweep/statistics.ts'
+import { ratioOf } from '../statistics/sample.ts'
 import type { Manifest } from '../trace/manifest.ts'
 import { runDifferences } from './configs.ts'
 import { MEASURES, type Measure } from './times.ts'

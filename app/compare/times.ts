@@ -1,6 +1,7 @@
+import { median } from '../statistics/sample.ts'
+import { holm, signedRank } from '../statistics/signed-rank.ts'
 import { STAGES } from '../trace/stages.ts'
 import { batched } from './batches.ts'
-import { holm, signedRank } from './signed-rank.ts'
 
 /** What a run spent its time on, step by step. */
 export interface StepTimes {
@@ -247,14 +248,7 @@ const tested = ({ measure, rank, x, y }: Pair): TimeRow => {
   return independent ? { ...told, p, verdict: 'even' } : { ...told, verdict: 'drifting' }
 }
 
-/** As `median`, of many values at once. */
-const middleOf = (values: Float64Array): number => {
-  const sorted = values.slice().sort()
-  const half = (sorted.length - 1) / 2
-  return ((sorted[Math.floor(half)] ?? Number.NaN) + (sorted[Math.ceil(half)] ?? Number.NaN)) / 2
-}
-
-const medianOf = (series: Float64Array): number | null => (series.length === 0 ? null : middleOf(series))
+const medianOf = (series: Float64Array): number | null => (series.length === 0 ? null : median(series))
 
 const partMedians = (
   series: Float64Array | null,
@@ -262,5 +256,5 @@ const partMedians = (
   perPart: number,
 ): Float64Array<ArrayBuffer> =>
   Float64Array.from({ length: parts }, (_, i) =>
-    series === null ? Number.NaN : middleOf(series.subarray(i * perPart, (i + 1) * perPart)),
+    series === null ? Number.NaN : median(series.subarray(i * perPart, (i + 1) * perPart)),
   )

@@ -1,5 +1,5 @@
+import { ratioOf } from '../statistics/sample.ts'
 import { type Axis, arrangementName, type Curve, type Spot } from './spots.ts'
-import { ratioOf } from './statistics.ts'
 
 /** Where the curve of an arrangement crosses that of the baseline. */
 export interface Crossing {

@@ -1,6 +1,6 @@
+import { mean, median, quantile } from '../statistics/sample.ts'
 import { OUTER_STAGES, PROVENANCES, type Provenance, STAGES, type Stage } from '../trace/stages.ts'
 import type { ColumnData, TraceChunk } from '../trace/tables.ts'
-import { mean, median, quantile } from './statistics.ts'
 
 /** Stages as a sweep tells them apart: sparse attention has metadata in every layer as well, which are not those of the step. */
 export const METERED_STAGES = [...STAGES, 'layer_metadata'] as const

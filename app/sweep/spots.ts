@@ -1,8 +1,8 @@
+import { intervalOf, mean, median } from '../statistics/sample.ts'
 import { PROVENANCES, type Provenance } from '../trace/stages.ts'
 import type { Limit } from './cost.ts'
 import { grouped, type Some } from './grouped.ts'
 import type { PointRow } from './point-rows.ts'
-import { intervalOf, mean, median } from './statistics.ts'
 import type { Arrangement } from './summary.ts'
 
 /** The rows of a sweep as points of curves: what the repeats of one point say together, and predictions beside them. */

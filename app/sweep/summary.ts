@@ -1,8 +1,8 @@
+import { mean, median, quantile, ratioOf } from '../statistics/sample.ts'
 import { PROVENANCES, type Provenance } from '../trace/stages.ts'
 import type { Limit, Transport } from './cost.ts'
 import { grouped, type Some } from './grouped.ts'
 import type { PointRow } from './point-rows.ts'
-import { mean, median, quantile, ratioOf } from './statistics.ts'
 
 /**
  * What a sweep says, from the rows of its points alone: where DCP pays against the TP baseline, which size and transport is

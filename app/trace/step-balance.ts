@@ -1,3 +1,4 @@
+import { median } from '../statistics/sample.ts'
 import { collectivesOf } from './collectives.ts'
 import type { PathSegment } from './critical-path.ts'
 import { commonLength, type Interval, lengthOf, union } from './intervals.ts'
@@ -110,13 +111,6 @@ export const slowestRank = (
   const share = worst.causedNs / waited
   if (share < Math.min(0.9, STANDS_OUT / balances.length)) return null
   return { rank: worst.rank, causedNs: worst.causedNs, share, stage: lateStage(spans, worst.rank) }
-}
-
-const median = (values: readonly number[]): number => {
-  const sorted = [...values].sort((a, b) => a - b)
-  const middle = sorted.length >> 1
-  const upper = sorted[middle] ?? 0
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2
 }
 
 const lateStage = (spans: readonly StepSpan[], rank: number): SlowestRank['stage'] => {

@@ -19,8 +19,8 @@ import { setMenu } from './menu.ts'
 import { pathArguments } from './paths.ts'
 import { quitCleanly } from './quit.ts'
 import { watchPage } from './recovery.ts'
-import type { SettingsFile } from './settings.ts'
 import { createSupervisor, type Supervisor } from './supervisor.ts'
+import type { WindowFile } from './window-state.ts'
 
 export interface DesktopOptions {
   /** Folder of the built scripts: preload and hosts. */
@@ -72,7 +72,7 @@ const servicesOf = (
   bundles: Bundles,
   supervisor: DesktopSupervisor,
   kept: KeptSettings,
-  settings: SettingsFile,
+  state: WindowFile,
 ): CommandServices => ({
   supervisor,
   runsFolder: runs,
@@ -87,7 +87,7 @@ const servicesOf = (
     } finally {
       const { theme } = kept.get()
       // The window needs it before there is time for the other settings.
-      settings.set({ theme })
+      state.set({ theme })
       nativeTheme.themeSource = theme
       supervisor.settingsChanged()
     }
@@ -119,7 +119,7 @@ const connectPage = (
 export const startDesktop = (
   window: BrowserWindow,
   load: () => void,
-  settings: SettingsFile,
+  state: WindowFile,
   options: DesktopOptions,
 ): void => {
   const { complain } = options
@@ -131,7 +131,7 @@ export const startDesktop = (
   const supervisor = supervisorOf(window, runs, bundles, kept, options)
   // At once with the page: both need a good part of a second, on different cores.
   supervisor.start()
-  const services = servicesOf(window, runs, bundles, supervisor, kept, settings)
+  const services = servicesOf(window, runs, bundles, supervisor, kept, state)
   const complainOf = (error: unknown): void =>
     complain(error instanceof Error ? error.message : String(error))
   const open = async (paths: readonly string[]): Promise<void> => {

@@ -1,7 +1,6 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { readFileSync } from 'node:fs'
 import type { z } from 'zod'
-import { makeFolder } from '../process/make-folder.ts'
+import { keepWhole } from './write-whole.ts'
 
 /** A list in a JSON file. One that is missing or damaged counts as empty: nothing of worth is in it. */
 export const readList = <T>(path: string, schema: z.ZodType<readonly T[]>): readonly T[] => {
@@ -19,9 +18,7 @@ export const writeList = (
   complain: (sentence: string) => void,
 ): void => {
   try {
-    makeFolder(dirname(path))
-    writeFileSync(`${path}.new`, JSON.stringify(list))
-    renameSync(`${path}.new`, path)
+    keepWhole(path, JSON.stringify(list))
   } catch (error) {
     complain(`${path} is not kept: ${error instanceof Error ? error.message : String(error)}`)
   }

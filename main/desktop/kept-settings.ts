@@ -1,7 +1,7 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { basename, dirname } from 'node:path'
+import { existsSync, readFileSync, renameSync } from 'node:fs'
+import { basename } from 'node:path'
 import { DEFAULT_SETTINGS, readSettings, type Settings } from '../../app/settings/settings.ts'
-import { makeFolder } from '../process/make-folder.ts'
+import { keepWhole } from './write-whole.ts'
 
 export interface KeptSettings {
   get(): Settings
@@ -23,11 +23,7 @@ interface Read {
 export const keptSettings = (path: string): KeptSettings => {
   const read = readFile(path)
   let { settings } = read
-  const write = (): void => {
-    makeFolder(dirname(path))
-    writeFileSync(`${path}.new`, `${JSON.stringify(settings, null, 2)}\n`)
-    renameSync(`${path}.new`, path)
-  }
+  const write = (): void => keepWhole(path, `${JSON.stringify(settings, null, 2)}\n`)
   let { problem } = read
   if (problem !== undefined)
     try {

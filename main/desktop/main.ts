@@ -5,9 +5,9 @@ import { addDevPolicy, devServer } from './dev-server.ts'
 import { LINK_SCHEME, linksOfSystem, pathsOfSystem } from './links.ts'
 import { registerScheme, serveScheme } from './scheme.ts'
 import { lockDown } from './security.ts'
-import { type SettingsFile, settingsFile } from './settings.ts'
 import { originOf } from './url.ts'
 import { backgroundColour, createWindow } from './window.ts'
+import { type WindowFile, windowFile } from './window-state.ts'
 
 /**
  * Entry of the Electron main process: the way to the first paint. Everything that this needs is small and stands
@@ -20,11 +20,11 @@ const complain = (sentence: string): void => {
 
 const developing = devServer()
 
-const openWindow = (settings: SettingsFile): { window: BrowserWindow; load: () => void } => {
-  nativeTheme.themeSource = settings.get().theme
+const openWindow = (state: WindowFile): { window: BrowserWindow; load: () => void } => {
+  nativeTheme.themeSource = state.get().theme
   serveScheme(join(__dirname, 'renderer'))
   if (developing !== undefined) addDevPolicy(developing)
-  const window = createWindow(__dirname, settings)
+  const window = createWindow(__dirname, state)
   nativeTheme.on('updated', () => {
     if (!window.isDestroyed()) window.setBackgroundColor(backgroundColour())
   })
@@ -39,10 +39,10 @@ const openWindow = (settings: SettingsFile): { window: BrowserWindow; load: () =
 
 const start = async (): Promise<void> => {
   await app.whenReady()
-  const settings = settingsFile(join(app.getPath('userData'), 'window.json'), complain)
-  const { window, load } = openWindow(settings)
+  const state = windowFile(join(app.getPath('userData'), 'window.json'), complain)
+  const { window, load } = openWindow(state)
   const { startDesktop } = await import('./desktop.ts')
-  startDesktop(window, load, settings, { folder: __dirname, developing, onLink, onPath, complain })
+  startDesktop(window, load, state, { folder: __dirname, developing, onLink, onPath, complain })
 }
 
 const onLink = linksOfSystem(app)

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { BrowserWindow, nativeTheme, screen } from 'electron'
-import { type SettingsFile, visibleBounds } from './settings.ts'
+import { visibleBounds, type WindowFile } from './window-state.ts'
 
 const SIZE = { width: 1280, height: 800 }
 const LEAST = { minWidth: 900, minHeight: 560 }
@@ -11,8 +11,8 @@ export const backgroundColour = (): string =>
   nativeTheme.shouldUseDarkColors ? BACKGROUND.dark : BACKGROUND.light
 
 /** The window, not yet loaded; it shows itself with the first paint. */
-export const createWindow = (folder: string, settings: SettingsFile): BrowserWindow => {
-  const { bounds, maximized } = settings.get()
+export const createWindow = (folder: string, state: WindowFile): BrowserWindow => {
+  const { bounds, maximized } = state.get()
   const areas = screen.getAllDisplays().map((display) => display.workArea)
   const window = new BrowserWindow({
     ...SIZE,
@@ -37,8 +37,6 @@ export const createWindow = (folder: string, settings: SettingsFile): BrowserWin
   })
   if (maximized) window.maximize()
   window.once('ready-to-show', () => window.show())
-  window.on('close', () =>
-    settings.set({ bounds: window.getNormalBounds(), maximized: window.isMaximized() }),
-  )
+  window.on('close', () => state.set({ bounds: window.getNormalBounds(), maximized: window.isMaximized() }))
   return window
 }

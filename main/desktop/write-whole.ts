@@ -1,4 +1,7 @@
+import { renameSync, writeFileSync } from 'node:fs'
 import { rename, rm, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { makeFolder } from '../process/make-folder.ts'
 
 /** Writes a file whole or not at all: beside its place, and renamed. What was there stays when it fails. */
 export const writeWhole = async (path: string, content: string | Uint8Array): Promise<void> => {
@@ -10,6 +13,13 @@ export const writeWhole = async (path: string, content: string | Uint8Array): Pr
     await rm(beside, { force: true }).catch(() => {})
     throw error
   }
+}
+
+/** The same at once, for the app's own small files; makes their folder. Throws where it cannot be written. */
+export const keepWhole = (path: string, content: string): void => {
+  makeFolder(dirname(path))
+  writeFileSync(`${path}.new`, content)
+  renameSync(`${path}.new`, path)
 }
 
 /** By code of the system: what is wrong with the place that was chosen, and what to do. */

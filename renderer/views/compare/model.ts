@@ -12,7 +12,7 @@ import {
 } from '../../../app/compare/text.ts'
 import type { Measure, TimeRow } from '../../../app/compare/times.ts'
 import type { StoreResult } from '../../../app/protocol/store.ts'
-import { quantile } from '../../../app/sweep/statistics.ts'
+import { quantile } from '../../../app/statistics/sample.ts'
 import { formatInt, formatUs } from '../../drawing/format.ts'
 import { sourceNote } from '../../drawing/provenance.ts'
 import type { Selection } from '../../state/selection.ts'

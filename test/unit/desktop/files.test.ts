@@ -10,7 +10,7 @@ import { openedDumps } from '../../../main/desktop/dumps.ts'
 import { linkArguments, linksOfSystem, pathsOfSystem } from '../../../main/desktop/links.ts'
 import { markInterrupted } from '../../../main/desktop/mark-interrupted.ts'
 import { isBundle, pathArguments } from '../../../main/desktop/paths.ts'
-import { settingsFile, visibleBounds } from '../../../main/desktop/settings.ts'
+import { visibleBounds, windowFile } from '../../../main/desktop/window-state.ts'
 import { runIdOf } from '../../../main/process/run-id.ts'
 
 let folder = ''
@@ -24,14 +24,14 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-describe('window settings', () => {
+describe('the state of the window', () => {
   it('come back after a restart', () => {
     const path = join(folder, 'deep', 'window.json')
     const bounds = { x: 10, y: 20, width: 1400, height: 900 }
-    const first = settingsFile(path, complain)
+    const first = windowFile(path, complain)
     first.set({ bounds })
     first.set({ theme: 'dark' })
-    expect(settingsFile(path, complain).get()).toEqual({ bounds, maximized: false, theme: 'dark' })
+    expect(windowFile(path, complain).get()).toEqual({ bounds, maximized: false, theme: 'dark' })
   })
 
   it.each([['{'], ['[]'], ['{"theme":"blue"}'], ['']])(
@@ -39,12 +39,12 @@ describe('window settings', () => {
     (text) => {
       const path = join(folder, 'window.json')
       writeFileSync(path, text)
-      expect(settingsFile(path, complain).get()).toEqual({ maximized: false, theme: 'system' })
+      expect(windowFile(path, complain).get()).toEqual({ maximized: false, theme: 'system' })
     },
   )
 
   it('that cannot be kept are kept for the session, with a complaint', () => {
-    const file = settingsFile(join(folder, 'a\0b'), complain)
+    const file = windowFile(join(folder, 'a\0b'), complain)
     file.set({ theme: 'light' })
     expect(file.get().theme).toBe('light')
     expect(complaints).toHaveLength(1)

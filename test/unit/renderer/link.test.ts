@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { RunInfo, RunRef } from '../../../app/protocol/store.ts'
-import { parseRunConfig } from '../../../app/run/parse.ts'
 import { FIELDS, type Link, linkedRun, linkText, parseLink } from '../../../renderer/state/link.ts'
 import { NO_SELECTION, useSelection } from '../../../renderer/state/selection.ts'
 import { VIEW_IDS } from '../../../renderer/state/view.ts'
+import { runInfo } from './run-info.ts'
 
 const { request } = vi.hoisted(() => ({ request: vi.fn() }))
 vi.mock('../../../renderer/state/store-client.ts', () => ({ request }))
@@ -124,30 +124,7 @@ describe('a link', () => {
   })
 })
 
-const infoOf = (id: string): RunInfo => {
-  const parsed = parseRunConfig({})
-  if (!parsed.ok) throw new Error('the default configuration is valid')
-  return {
-    id,
-    manifest: {
-      format: 'dcpscope-run',
-      formatVersion: 1,
-      name: 'tiny',
-      status: 'complete',
-      config: parsed.config,
-      devices: [],
-      versions: {},
-      clock: { base: '', alignment: '', uncertaintyNs: 0 },
-      createdAt: MADE,
-    },
-    steps: 24,
-    ranks: 4,
-    startNs: 0,
-    endNs: 1000,
-    spanCount: 1,
-    captures: [],
-  }
-}
+const infoOf = (id: string): RunInfo => runInfo(id, { manifest: { name: 'tiny', createdAt: MADE } })
 
 /** A store that lists runs and knows those that were opened. */
 const storeOf = (listed: readonly string[], known: readonly string[]): void => {

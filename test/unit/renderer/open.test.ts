@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { RunInfo, RunRef } from '../../../app/protocol/store.ts'
-import { parseRunConfig } from '../../../app/run/parse.ts'
+import { runInfo } from './run-info.ts'
 
 const { request } = vi.hoisted(() => ({ request: vi.fn() }))
 vi.mock('../../../renderer/state/store-client.ts', () => ({ request }))
@@ -11,30 +11,7 @@ const { NO_SELECTION, selectionNow, useSelection } = await import('../../../rend
 const { shownId, useSession } = await import('../../../renderer/state/session.ts')
 const { useView } = await import('../../../renderer/state/view.ts')
 
-const infoOf = (id: string): RunInfo => {
-  const parsed = parseRunConfig({})
-  if (!parsed.ok) throw new Error('the default configuration is valid')
-  return {
-    id,
-    manifest: {
-      format: 'dcpscope-run',
-      formatVersion: 1,
-      name: `run ${id}`,
-      status: 'complete',
-      config: parsed.config,
-      devices: [],
-      versions: {},
-      clock: { base: '', alignment: '', uncertaintyNs: 0 },
-      createdAt: '',
-    },
-    steps: 24,
-    ranks: 4,
-    startNs: 0,
-    endNs: 1,
-    spanCount: 1,
-    captures: [],
-  }
-}
+const infoOf = (id: string): RunInfo => runInfo(id, { manifest: { name: `run ${id}` } })
 
 const refOf = (id: string): RunRef => ({
   id,

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { RunInfo } from '../../../app/protocol/store.ts'
-import { parseRunConfig } from '../../../app/run/parse.ts'
 import { parseSweepConfig } from '../../../app/sweep/parse.ts'
+import { runInfo } from './run-info.ts'
 
 const { request } = vi.hoisted(() => ({ request: vi.fn() }))
 vi.mock('../../../renderer/state/store-client.ts', () => ({ request }))
@@ -90,40 +90,17 @@ describe('the trail of places', () => {
 })
 
 const infoOf = (id: string): RunInfo => {
-  const parsed = parseRunConfig({})
   const sweep = parseSweepConfig({}, 'tiny')
-  if (!parsed.ok || !sweep.ok) throw new Error('the defaults are valid')
-  return {
-    id,
-    manifest: {
-      format: 'dcpscope-run',
-      formatVersion: 1,
-      name: id,
-      status: 'complete',
-      config: parsed.config,
-      devices: [],
-      versions: {},
-      clock: { base: '', alignment: '', uncertaintyNs: 0 },
-      createdAt: '',
-      ...(id === 'sweep'
-        ? {
-            sweep: {
-              config: sweep.config,
-              device: 'cpu' as const,
-              memoryBytes: 1e9,
-              rates: { attention: {}, stages: {}, between: {}, shared: true },
-              missing: [],
-            },
-          }
-        : {}),
-    },
-    steps: 24,
-    ranks: 4,
-    startNs: 0,
-    endNs: 1000,
-    spanCount: 1,
-    captures: [],
+  if (!sweep.ok) throw new Error('the defaults are valid')
+  if (id !== 'sweep') return runInfo(id)
+  const measured = {
+    config: sweep.config,
+    device: 'cpu' as const,
+    memoryBytes: 1e9,
+    rates: { attention: {}, stages: {}, between: {}, shared: true },
+    missing: [],
   }
+  return runInfo(id, { manifest: { sweep: measured } })
 }
 
 followPlaces()

@@ -6,6 +6,7 @@ import { type Found, placesFound, questionOf, traceFound } from '../../../render
 import { termsOf } from '../../../renderer/shell/search/terms.ts'
 import { NO_SELECTION, type Selection } from '../../../renderer/state/selection.ts'
 import type { ViewId } from '../../../renderer/state/view.ts'
+import { runInfo } from './run-info.ts'
 
 describe('what is typed', () => {
   it.each([
@@ -60,26 +61,7 @@ const info: RunInfo = (() => {
     cache: { pageSize: 16 },
   })
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.issues))
-  return {
-    id: 'r',
-    manifest: {
-      format: 'dcpscope-run',
-      formatVersion: 1,
-      name: 'r',
-      status: 'complete',
-      config: parsed.config,
-      devices: [],
-      versions: {},
-      clock: { base: '', alignment: '', uncertaintyNs: 0 },
-      createdAt: '',
-    },
-    steps: 24,
-    ranks: 4,
-    startNs: 0,
-    endNs: 1000,
-    spanCount: 1,
-    captures: [],
-  }
+  return runInfo('r', { manifest: { config: parsed.config } })
 })()
 
 const places = (text: string, view: ViewId = 'run', selection: Partial<Selection> = {}): readonly Found[] =>

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { RunInfo } from '../../../app/protocol/store.ts'
-import { parseRunConfig } from '../../../app/run/parse.ts'
 import { parseSweepConfig } from '../../../app/sweep/parse.ts'
+import { runInfo } from './run-info.ts'
 
 const { request } = vi.hoisted(() => ({ request: vi.fn() }))
 vi.mock('../../../renderer/state/store-client.ts', () => ({ request }))
@@ -9,30 +9,7 @@ const { useSession } = await import('../../../renderer/state/session.ts')
 const { useView } = await import('../../../renderer/state/view.ts')
 const { useMessages } = await import('../../../renderer/state/messages.ts')
 
-const infoOf = (id: string, steps: number): RunInfo => {
-  const parsed = parseRunConfig({})
-  if (!parsed.ok) throw new Error('the default configuration is valid')
-  return {
-    id,
-    manifest: {
-      format: 'dcpscope-run',
-      formatVersion: 1,
-      name: id,
-      status: 'running',
-      config: parsed.config,
-      devices: [],
-      versions: {},
-      clock: { base: '', alignment: '', uncertaintyNs: 0 },
-      createdAt: '',
-    },
-    steps,
-    ranks: 4,
-    startNs: 0,
-    endNs: 1,
-    spanCount: 1,
-    captures: [],
-  }
-}
+const infoOf = (id: string, steps: number): RunInfo => runInfo(id, { steps, manifest: { status: 'running' } })
 
 /** A question that the test answers when it likes. */
 const question = () => {

@@ -15,6 +15,7 @@ import { endText, runStateOf } from '../../../renderer/state/run-state.ts'
 import { NO_SELECTION, useSelection } from '../../../renderer/state/selection.ts'
 import { resolvedTheme } from '../../../renderer/theme/use-theme.ts'
 import { figuresOf } from '../../../renderer/views/run/figures.ts'
+import { runInfo } from './run-info.ts'
 
 const pressed = (code: string, held: Partial<Parameters<typeof matches>[0]> = {}) => ({
   code,
@@ -117,26 +118,8 @@ const desktop: DesktopState = {
   machine: null,
 }
 
-const openRun = (status: RunInfo['manifest']['status']): RunInfo => ({
-  id: 'a',
-  manifest: {
-    format: 'dcpscope-run',
-    formatVersion: 1,
-    name: 'a',
-    status,
-    config: presetDraft('tiny'),
-    devices: [],
-    versions: {},
-    clock: { base: '', alignment: '', uncertaintyNs: 0 },
-    createdAt: '',
-  },
-  steps: 5,
-  ranks: 4,
-  startNs: 0,
-  endNs: 1,
-  spanCount: 0,
-  captures: [],
-})
+const openRun = (status: RunInfo['manifest']['status']): RunInfo =>
+  runInfo('a', { steps: 5, spanCount: 0, manifest: { status, config: presetDraft('tiny') } })
 
 const progress: Progress = {
   id: 'a',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { restOfLayer } from '../../../app/run/rest-of-layer.ts'
+import { intervalOf } from '../../../app/statistics/sample.ts'
 import { attentionWork } from '../../../app/sweep/cost.ts'
 import { type Course, coursesOf } from '../../../app/sweep/crossings.ts'
 import { frontOf } from '../../../app/sweep/front.ts'
@@ -9,7 +10,6 @@ import { poolsOf } from '../../../app/sweep/pool.ts'
 import { ridgeOf, roofAt, roofOf, roofPoints } from '../../../app/sweep/roofline.ts'
 import { sharesOf } from '../../../app/sweep/shares.ts'
 import { arrangementsOf, curvesOf, facetOf, type Spot, spotsOf } from '../../../app/sweep/spots.ts'
-import { intervalOf } from '../../../app/sweep/statistics.ts'
 import { pointsOf, RATES, row, single } from './sample.ts'
 
 const DCP4 = { mode: 'dcp', dcp: 4, comm: 'a2a' }

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { quantile, ratioOf, student95 } from '../../../app/statistics/sample.ts'
 import type { PointRow } from '../../../app/sweep/point-rows.ts'
 import { METRICS, PUBLISHED } from '../../../app/sweep/published.ts'
-import { quantile, ratioOf, student95 } from '../../../app/sweep/statistics.ts'
 import { type Group, summarise } from '../../../app/sweep/summary.ts'
 import { row } from './sample.ts'
 

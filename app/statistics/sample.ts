@@ -1,13 +1,13 @@
 /** Quantile with linear interpolation, as quantile_cont of SQL; NaN of nothing. `q` in [0, 1]. */
-export const quantile = (values: readonly number[], q: number): number => {
-  const sorted = [...values].sort((a, b) => a - b)
+export const quantile = (values: ArrayLike<number>, q: number): number => {
+  const sorted = Float64Array.from(values).sort()
   const at = q * (sorted.length - 1)
   const [below, above] = [sorted[Math.floor(at)], sorted[Math.ceil(at)]]
   if (below === undefined || above === undefined) return Number.NaN
   return below + (above - below) * (at - Math.floor(at))
 }
 
-export const median = (values: readonly number[]): number => quantile(values, 0.5)
+export const median = (values: ArrayLike<number>): number => quantile(values, 0.5)
 
 export const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length

@@ -1,6 +1,6 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
-import { makeFolder } from '../process/make-folder.ts'
+import { readFileSync } from 'node:fs'
+import type { ThemeChoice } from '../../app/settings/settings.ts'
+import { keepWhole } from './write-whole.ts'
 
 export interface Bounds {
   readonly x: number
@@ -9,52 +9,52 @@ export interface Bounds {
   readonly height: number
 }
 
-export const THEMES = ['system', 'light', 'dark'] as const
-export type Theme = (typeof THEMES)[number]
+const THEMES: readonly ThemeChoice[] = ['system', 'light', 'dark']
 
 /** What the window remembers between starts. */
-export interface Settings {
+export interface WindowState {
   readonly bounds?: Bounds
   readonly maximized: boolean
-  readonly theme: Theme
+  /** That of the settings, which are read only after the first paint. */
+  readonly theme: ThemeChoice
 }
 
-const DEFAULTS: Settings = { maximized: false, theme: 'system' }
+const DEFAULTS: WindowState = { maximized: false, theme: 'system' }
 const LEAST_SIZE = 200
 
-export interface SettingsFile {
-  get(): Settings
-  set(change: Partial<Settings>): void
+export interface WindowFile {
+  get(): WindowState
+  set(change: Partial<WindowState>): void
 }
 
-/** Settings in a JSON file. One that is missing or damaged counts as the defaults: nothing of worth is in it. */
-export const settingsFile = (path: string, complain: (sentence: string) => void): SettingsFile => {
-  let settings = read(path)
+/** State of the window in a JSON file. One that is missing or damaged counts as the defaults: nothing of worth is in it. */
+export const windowFile = (path: string, complain: (sentence: string) => void): WindowFile => {
+  let state = read(path)
   return {
-    get: () => settings,
+    get: () => state,
     set: (change) => {
-      settings = { ...settings, ...change }
+      state = { ...state, ...change }
       try {
-        makeFolder(dirname(path))
-        writeFileSync(`${path}.new`, JSON.stringify(settings))
-        renameSync(`${path}.new`, path)
+        keepWhole(path, JSON.stringify(state))
       } catch (error) {
-        complain(`window settings are not kept: ${error instanceof Error ? error.message : String(error)}`)
+        complain(
+          `the state of the window is not kept: ${error instanceof Error ? error.message : String(error)}`,
+        )
       }
     },
   }
 }
 
-const read = (path: string): Settings => {
+const read = (path: string): WindowState => {
   try {
-    return settingsOf(JSON.parse(readFileSync(path, 'utf8')))
+    return stateOf(JSON.parse(readFileSync(path, 'utf8')))
   } catch {
     return DEFAULTS
   }
 }
 
 /** Checked by hand: this stands between the start and the first paint, and a schema library would cost it time. */
-const settingsOf = (value: unknown): Settings => {
+const stateOf = (value: unknown): WindowState => {
   const maximized = part(value, 'maximized')
   const theme = THEMES.find((known) => known === part(value, 'theme'))
   const bounds = boundsOf(part(value, 'bounds'))

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { batched } from '../../../app/compare/batches.ts'
-import { holm, signedRank } from '../../../app/compare/signed-rank.ts'
+import { holm, signedRank } from '../../../app/statistics/signed-rank.ts'
 
 /** p by trying every choice of signs. */
 const byTrying = (differences: readonly number[]): number => {
