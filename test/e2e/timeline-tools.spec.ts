@@ -158,6 +158,7 @@ test('statistics name the rank that works longest, of the run, of a step and of 
 
   // The longest span is a click away.
   await page.keyboard.press('Escape')
+  await expect(attention).toContainText(formatInt(STEPS * 2 * RANKS))
   await attention.getByRole('button').click()
   await expect(page.getByTestId('inspector').getByRole('region', { name: 'Span' })).toContainText(
     formatNs(SLOW.slowNs),
