@@ -1,24 +1,16 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type EngineCommand, type EngineEvent, engineEventSchema } from '../../app/protocol/engine.ts'
+import { engineEventSchema } from '../../app/protocol/engine.ts'
 import { childEnd } from '../process/child-end.ts'
 import { ipcPorts, type Port } from '../process/port.ts'
 import { type SilenceWatch, watchSilence } from '../process/silence.ts'
+import type { EngineLine } from '../sweep/engine-line.ts'
 import { CliFailure, EXIT } from './failure.ts'
 
 /** The engine host as a child process: a crash of the native engine leaves this process and the store alone. */
-export interface EngineProcess {
-  /** Line for trace data, for the store. */
+export interface EngineProcess extends EngineLine {
   readonly data: Port
-  send(command: EngineCommand): void
-  onEvent(listener: (event: EngineEvent) => void): void
-  /** From now on it is killed when it does not answer. Only while it leads others: one that computes may be busy for long. */
-  watch(): void
-  /** Settles when the process has ended, with a sentence that says how. */
-  readonly exited: Promise<string>
-  /** Lets the process end by itself; one that does not is killed. */
-  close(): Promise<void>
   kill(): void
 }
 

@@ -1,3 +1,5 @@
+export { messageOf } from '../process/message-of.ts'
+
 /** Exit codes of every command. */
 export const EXIT = { fine: 0, no: 1, badInput: 2, engineFailed: 3, interrupted: 130 } as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
@@ -23,5 +25,3 @@ export const badInputs = (messages: readonly string[]): CliFailure => {
   const rest = more <= 0 ? '' : `; and ${more} more ${more === 1 ? 'problem' : 'problems'}`
   return badInput(`${messages.slice(0, MOST_NAMED).join('; ')}${rest}`)
 }
-
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

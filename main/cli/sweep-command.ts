@@ -1,15 +1,22 @@
+import type { SweepProgress } from '../../app/protocol/sweep.ts'
 import { TimeEstimate } from '../../app/sweep/estimate.ts'
 import { type Expansion, expand } from '../../app/sweep/expand.ts'
 import { Done } from '../../app/sweep/plan.ts'
 import { predictionsOf } from '../../app/sweep/predictions.ts'
-import { badInput, EXIT, type ExitCode } from './failure.ts'
+import { pointsOf } from '../sweep/begin.ts'
+import type { EngineLine } from '../sweep/engine-line.ts'
+import { SweepFailure } from '../sweep/failure.ts'
+import { measurable } from '../sweep/loop.ts'
+import { failedPoints, reportOf, type SweepReport } from '../sweep/report.ts'
+import { measureSweep } from '../sweep/session.ts'
+import { SweepEngine } from '../sweep/sweep-engine.ts'
+import type { BegunSweep, SweepTask } from '../sweep/task.ts'
+import { startEngine } from './engine-process.ts'
+import { badInput, CliFailure, EXIT, type ExitCode } from './failure.ts'
 import { liveLine } from './live-line.ts'
 import { watchSignals } from './signals.ts'
-import { SweepEngine } from './sweep-engine.ts'
-import { measurable } from './sweep-loop.ts'
-import { failedPoints, measureSweep, pointsOf, reportOf } from './sweep-session.ts'
-import { type BegunSweep, type SweepTask, type TaskSource, taskOf } from './sweep-task.ts'
-import { type SweepReport, sweepDocument, sweepText } from './sweep-text.ts'
+import { type TaskSource, taskOf } from './sweep-task.ts'
+import { progressText, sweepDocument, sweepText } from './sweep-text.ts'
 
 export interface SweepOptions extends Omit<TaskSource, 'file'> {
   readonly maxMinutes?: string
@@ -31,7 +38,7 @@ export const sweepCommand = async (
 ): Promise<SweepResult> => {
   const seconds = secondsOf(options.maxMinutes)
   const task = await taskOf({ ...options, file })
-  const report = (await settledReport(task)) ?? (await measured(distDir, task, seconds))
+  const report = await measured(distDir, task, seconds).catch(told)
   return result(report, options.json === true)
 }
 
@@ -61,16 +68,41 @@ const isSettled = ({ sweep }: BegunSweep, { points }: Expansion, done: Done): bo
   return done.whole(wanted, sweep.config.repeats).length === wanted.length
 }
 
-const measured = async (distDir: string, task: SweepTask, seconds: number): Promise<SweepReport> => {
+const measured = async (distDir: string, task: SweepTask, seconds: number): Promise<SweepReport> =>
+  (await settledReport(task)) ?? (await measuredNow(distDir, task, seconds))
+
+const measuredNow = async (distDir: string, task: SweepTask, seconds: number): Promise<SweepReport> => {
   const signals = watchSignals()
-  const engine = new SweepEngine(distDir, signals)
+  const { asked } = signals
+  const fork = (): EngineLine => {
+    const engine = startEngine(distDir)
+    signals.endWith(engine)
+    return engine
+  }
+  const engine = new SweepEngine(fork, asked)
   const line = liveLine(process.stderr)
+  const show = (progress: SweepProgress): void => line.show(progressText(progress))
   try {
-    return await measureSweep({ ...task, engine, signals, line, seconds })
+    return await measureSweep({ ...task, engine, asked, show, seconds })
   } finally {
     line.close()
     signals.release()
     await engine.close()
+  }
+}
+
+/** A failure in the words and with the exit code of the command. */
+const told = (error: unknown): never => {
+  if (!(error instanceof SweepFailure)) throw error
+  switch (error.problem) {
+    case 'bundle':
+      throw badInput(`--out: ${error.message}`)
+    case 'points':
+      throw badInput(error.message)
+    case 'engine':
+      throw new CliFailure(EXIT.engineFailed, error.message)
+    case 'stopped':
+      throw new CliFailure(EXIT.interrupted, error.message)
   }
 }
 

@@ -1,28 +1,13 @@
 import { basename, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { isRecord } from '../../app/run/parse.ts'
-import type { SweepConfig } from '../../app/sweep/config.ts'
-import type { SweepManifest } from '../../app/sweep/manifest.ts'
-import type { Manifest } from '../../app/trace/manifest.ts'
 import { runLabel } from '../process/runs-folder.ts'
-import { hasManifest, readManifest } from '../store/manifest-file.ts'
-import { type BundleFolder, chooseBundle } from './bundle-folder.ts'
+import { hasManifest } from '../store/manifest-file.ts'
+import { type BegunSweep, type SweepTask, sweepIn } from '../sweep/task.ts'
+import { chooseBundle } from './bundle-folder.ts'
 import { badInput, type CliFailure, messageOf } from './failure.ts'
 import type { ConfigSource } from './read-config.ts'
 import { readSweepConfig } from './read-sweep.ts'
-
-/** What is measured, and where it goes. */
-export interface SweepTask {
-  readonly config: SweepConfig
-  readonly folder: BundleFolder
-  /** The sweep that the folder holds; undefined for a new one. */
-  readonly begun: BegunSweep | undefined
-}
-
-export interface BegunSweep {
-  readonly manifest: Manifest
-  readonly sweep: SweepManifest
-}
 
 export interface TaskSource extends ConfigSource {
   readonly out?: string | undefined
@@ -30,7 +15,7 @@ export interface TaskSource extends ConfigSource {
 
 /** A folder with a sweep is gone on with: by itself, or by the very configuration that it was begun with. */
 export const taskOf = async ({ out, file, preset, device }: TaskSource): Promise<SweepTask> => {
-  const begun = out === undefined ? undefined : sweepIn(resolve(out))
+  const begun = out === undefined ? undefined : begunIn(resolve(out))
   if (out === undefined || begun === undefined) {
     const config = await readSweepConfig({ file, preset, device })
     return { config, folder: chooseBundle(out, `sweep-${runLabel(config.base)}`), begun }
@@ -58,11 +43,10 @@ const another = (path: string, fields: readonly string[]): CliFailure => {
 }
 
 /** The sweep of a bundle; undefined where the folder holds no bundle of a sweep. */
-const sweepIn = (path: string): BegunSweep | undefined => {
+const begunIn = (path: string): BegunSweep | undefined => {
   if (!isBundle(path)) return undefined
   try {
-    const manifest = readManifest(path)
-    return manifest.sweep === undefined ? undefined : { manifest, sweep: manifest.sweep }
+    return sweepIn(path)
   } catch (error) {
     throw badInput(`--out: ${messageOf(error)}`)
   }

@@ -1,30 +1,13 @@
 import type { Cell as TableCell } from '../../app/messages/csv.ts'
+import type { MeasuringProgress, SweepProgress } from '../../app/protocol/sweep.ts'
 import { weightBytesOf } from '../../app/sweep/capacity.ts'
-import type { LeftOut } from '../../app/sweep/expand.ts'
 import type { SweepManifest } from '../../app/sweep/manifest.ts'
 import { PUBLISHED } from '../../app/sweep/published.ts'
 import { arrangementName } from '../../app/sweep/spots.ts'
 import type { Cell, Frontier, Group, Regime, SweepSummary } from '../../app/sweep/summary.ts'
 import { bestText, LIMIT_WORDS, reasonLines, VERDICT_WORDS, winnersText } from '../../app/sweep/words.ts'
-import type { Manifest } from '../../app/trace/manifest.ts'
-import type { LoopEnd, LoopProgress } from './sweep-loop.ts'
+import type { SweepReport } from '../sweep/report.ts'
 import { textTable } from './text-table.ts'
-
-/** Everything that a sweep has to say when its command ends. */
-export interface SweepReport {
-  readonly bundle: string
-  readonly manifest: Manifest
-  readonly end: LoopEnd
-  /** Points of the sweep, and those of them that have all their repeats. */
-  readonly points: number
-  readonly measured: number
-  readonly leftOut: readonly LeftOut[]
-  /** Points that the cost model says nothing of, since runs that tell its rates failed. */
-  readonly unpredicted: number
-  /** What the rest would take. */
-  readonly secondsLeft: number
-  readonly summary: SweepSummary
-}
 
 /** What `sweep --json` prints. */
 export const sweepDocument = (report: SweepReport): object => {
@@ -48,10 +31,15 @@ export const sweepDocument = (report: SweepReport): object => {
   }
 }
 
-export const progressText = (progress: LoopProgress, repeats: number): string =>
+export const progressText = (progress: SweepProgress): string =>
+  progress.phase === 'calibrating'
+    ? `measuring the rates of the device ${progress.done + 1}/${progress.total}`
+    : measuringText(progress)
+
+const measuringText = (progress: MeasuringProgress): string =>
   [
     `point ${progress.done + 1}/${progress.total}`,
-    `${progress.key} ${progress.repeat + 1}/${repeats}`,
+    `${progress.key} ${progress.repeat + 1}/${progress.repeats}`,
     ...(progress.tokensPerSecond === undefined ? [] : [`${rate(progress.tokensPerSecond)} before`]),
     `${duration(progress.secondsLeft)} left`,
   ].join('  ')

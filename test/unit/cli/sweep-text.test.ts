@@ -3,7 +3,8 @@ import { parseSweepConfig } from '../../../app/sweep/parse.ts'
 import type { PointRow } from '../../../app/sweep/point-rows.ts'
 import { summarise } from '../../../app/sweep/summary.ts'
 import { FORMAT_VERSION, type Manifest } from '../../../app/trace/manifest.ts'
-import { progressText, type SweepReport, sweepDocument, sweepText } from '../../../main/cli/sweep-text.ts'
+import { progressText, sweepDocument, sweepText } from '../../../main/cli/sweep-text.ts'
+import type { SweepReport } from '../../../main/sweep/report.ts'
 import { RATES, row } from '../sweep/sample.ts'
 
 const manifest = (over: Partial<Manifest> = {}): Manifest => {
@@ -146,7 +147,12 @@ describe('the summary of a sweep in words', () => {
   })
 
   it('shows one line while it goes on', () => {
-    const progress = { done: 3, total: 30, key: 'tp-c1', repeat: 1, tokensPerSecond: 4321, secondsLeft: 7000 }
-    expect(progressText(progress, 3)).toBe('point 4/30  tp-c1 2/3  4,321 tokens/s before  1.9 h left')
+    const progress = { done: 3, total: 30, key: 'tp-c1', repeat: 1, repeats: 3, secondsLeft: 7000 }
+    expect(progressText({ phase: 'calibrating', done: 0, total: 6 })).toBe(
+      'measuring the rates of the device 1/6',
+    )
+    expect(progressText({ phase: 'measuring', ...progress, tokensPerSecond: 4321 })).toBe(
+      'point 4/30  tp-c1 2/3  4,321 tokens/s before  1.9 h left',
+    )
   })
 })

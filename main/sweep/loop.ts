@@ -1,3 +1,4 @@
+import type { MeasuringProgress } from '../../app/protocol/sweep.ts'
 import type { SweepConfig } from '../../app/sweep/config.ts'
 import type { Prediction } from '../../app/sweep/cost.ts'
 import type { TimeEstimate } from '../../app/sweep/estimate.ts'
@@ -6,21 +7,10 @@ import type { MissingPoint, SweepManifest } from '../../app/sweep/manifest.ts'
 import { Done, type Measurement, measurementsOf } from '../../app/sweep/plan.ts'
 import { measuredRow, type PointRow, type SweepLabels } from '../../app/sweep/point-rows.ts'
 import type { SweepBundle } from '../store/sweep-bundle.ts'
-import type { Signals } from './signals.ts'
 import type { PointOutcome, SweepEngine } from './sweep-engine.ts'
 
 /** Points in a row whose run fails before the engine counts as broken. */
 const FAILURES_IN_A_ROW = 3
-
-export interface LoopProgress {
-  readonly done: number
-  readonly total: number
-  readonly key: string
-  readonly repeat: number
-  readonly tokensPerSecond: number | undefined
-  /** Of all that is left. */
-  readonly secondsLeft: number
-}
 
 export interface Loop {
   readonly config: SweepConfig
@@ -30,13 +20,14 @@ export interface Loop {
   readonly predictions: ReadonlyMap<string, Prediction>
   readonly estimate: TimeEstimate
   readonly engine: SweepEngine
-  readonly signals: Signals
+  /** Whether the sweep was asked to stop. */
+  readonly asked: () => boolean
   readonly bundle: SweepBundle
   /** Rows of the bundle so far; those that are measured are added. */
   readonly rows: PointRow[]
   /** Seconds that the sweep may take; no repeat is begun that would probably end later. */
   readonly seconds: number
-  readonly show: (progress: LoopProgress) => void
+  readonly show: (progress: MeasuringProgress) => void
 }
 
 /** How the measuring ended. `broken` has the reason of the last failure. */
@@ -56,7 +47,7 @@ export const measurePoints = async (loop: Loop): Promise<LoopEnd> => {
       // One at least is measured, or a sweep in short slices would never get on.
       if (any && elapsed + loop.estimate.of(measurement.points[0]) > loop.seconds)
         return { kind: 'out of time' }
-      if (loop.signals.asked()) return { kind: 'stopped' }
+      if (loop.asked()) return { kind: 'stopped' }
       const outcome = await measureRepeat(loop, done, measurement, repeat)
       any ||= outcome.kind === 'measured'
       if (outcome.kind === 'stopped') return { kind: 'stopped' }
@@ -124,11 +115,13 @@ const progressOf = (
   done: Done,
   { key }: SweepPoint,
   repeat: number,
-): LoopProgress => ({
+): MeasuringProgress => ({
+  phase: 'measuring',
   done: done.whole(points, config.repeats).length,
   total: points.length,
   key,
   repeat,
+  repeats: config.repeats,
   tokensPerSecond: rows.findLast((row) => row.repeat >= 0)?.tokensPerSecond,
   secondsLeft: secondsLeft(estimate, done, measurable(points, bundle.manifest.sweep), config.repeats),
 })

@@ -3,11 +3,10 @@ import { type EngineEvent, traceMessageSchema } from '../../app/protocol/engine.
 import type { RunConfig } from '../../app/run/config.ts'
 import { Meter, type RunMeter } from '../../app/sweep/meter.ts'
 import type { Manifest } from '../../app/trace/manifest.ts'
-import { type EngineProcess, startEngine } from './engine-process.ts'
-import { messageOf } from './failure.ts'
-import type { Signals } from './signals.ts'
+import { messageOf } from '../process/message-of.ts'
+import type { EngineLine } from './engine-line.ts'
+import type { Ready } from './machine.ts'
 
-export type Ready = Extract<EngineEvent, { type: 'ready' }>
 type Ended = Pick<Extract<EngineEvent, { type: 'ended' }>, 'status' | 'error' | 'code'>
 
 export type PointOutcome =
@@ -26,7 +25,7 @@ interface Running {
 }
 
 interface Started {
-  readonly process: EngineProcess
+  readonly process: EngineLine
   readonly ready: Promise<Ready>
 }
 
@@ -35,14 +34,15 @@ interface Started {
  * starts another.
  */
 export class SweepEngine {
-  readonly #distDir: string
-  readonly #signals: Signals
+  readonly #fork: () => EngineLine
+  readonly #asked: () => boolean
   #started: Started | undefined
   #running: Running | undefined
 
-  constructor(distDir: string, signals: Signals) {
-    this.#distDir = distDir
-    this.#signals = signals
+  /** `fork` makes an engine process; whoever is `asked` to stop stops it as well. */
+  constructor(fork: () => EngineLine, asked: () => boolean) {
+    this.#fork = fork
+    this.#asked = asked
   }
 
   /** What the engine says of this machine; rejects with the reason where there is none. */
@@ -52,7 +52,7 @@ export class SweepEngine {
 
   /** Measures a run. Never rejects. */
   async run(config: RunConfig): Promise<PointOutcome> {
-    let engine: EngineProcess
+    let engine: EngineLine
     try {
       const started = this.#engine()
       engine = started.process
@@ -60,7 +60,7 @@ export class SweepEngine {
     } catch (error) {
       return { kind: 'failed', reason: messageOf(error) }
     }
-    if (this.#signals.asked()) return { kind: 'stopped' }
+    if (this.#asked()) return { kind: 'stopped' }
     return this.#measure(engine, config)
   }
 
@@ -77,8 +77,7 @@ export class SweepEngine {
   }
 
   #start(): Started {
-    const engine = startEngine(this.#distDir)
-    this.#signals.endWith(engine)
+    const engine = this.#fork()
     engine.data.onMessage((message) => this.#take(engine, message))
     const ready = new Promise<Ready>((resolve, reject) => {
       engine.onEvent((event) => {
@@ -96,7 +95,7 @@ export class SweepEngine {
     return { process: engine, ready }
   }
 
-  async #measure(engine: EngineProcess, config: RunConfig): Promise<PointOutcome> {
+  async #measure(engine: EngineLine, config: RunConfig): Promise<PointOutcome> {
     const runId = randomUUID()
     const meter = new Meter(config.parallel.dcpSize)
     const ended = await new Promise<Ended>((end) => {
@@ -108,7 +107,9 @@ export class SweepEngine {
     this.#running = undefined
     // Nothing works in such a process any more.
     if (ended.code === 'ERR_DEVICE') await engine.close()
-    if (ended.status === 'stopped') return { kind: 'stopped' }
+    // One that had to be killed because it did not stop is no failure of the point.
+    if (ended.status === 'stopped' || (ended.status === 'interrupted' && this.#asked()))
+      return { kind: 'stopped' }
     const result = meter.result()
     if (ended.status === 'complete' && result !== undefined && manifest !== undefined)
       return { kind: 'measured', meter: result, manifest }
@@ -117,7 +118,7 @@ export class SweepEngine {
   }
 
   /** The store's end of the line: takes the trace of the run in progress and answers as a store does. */
-  #take(engine: EngineProcess, message: unknown): void {
+  #take(engine: EngineLine, message: unknown): void {
     const parsed = traceMessageSchema.safeParse(message)
     const running = this.#running
     if (!parsed.success || running === undefined || parsed.data.runId !== running.runId) {

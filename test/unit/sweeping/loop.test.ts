@@ -3,9 +3,9 @@ import type { RunConfig } from '../../../app/run/config.ts'
 import { TimeEstimate } from '../../../app/sweep/estimate.ts'
 import type { PointRow } from '../../../app/sweep/point-rows.ts'
 import { predictionsOf } from '../../../app/sweep/predictions.ts'
-import type { PointOutcome, SweepEngine } from '../../../main/cli/sweep-engine.ts'
-import { type Loop, measurePoints } from '../../../main/cli/sweep-loop.ts'
 import type { SweepBundle } from '../../../main/store/sweep-bundle.ts'
+import { type Loop, measurePoints } from '../../../main/sweep/loop.ts'
+import type { PointOutcome, SweepEngine } from '../../../main/sweep/sweep-engine.ts'
 import { pointsOf, RATES, single, sweepOf } from '../sweep/sample.ts'
 
 const INPUT = single({ context: [1024, 4096, 16_384, 65_536], concurrency: [1], repeats: 2 })
@@ -60,7 +60,7 @@ const fakes = (outcome: (context: number) => PointOutcome, over: Partial<Loop> =
     predictions,
     estimate: new TimeEstimate('cuda', predictions),
     engine: engine as SweepEngine,
-    signals: { asked: () => false, endWith: () => {}, release: () => {} },
+    asked: () => false,
     bundle: bundle as SweepBundle,
     rows: [],
     seconds: Number.POSITIVE_INFINITY,
@@ -111,8 +111,7 @@ describe('the loop over the points of a sweep', () => {
   })
 
   it('stops where it is asked to, and where the engine was', async () => {
-    const signals = { asked: () => true, endWith: () => {}, release: () => {} }
-    expect(await measurePoints(fakes(measured, { signals }).loop)).toEqual({ kind: 'stopped' })
+    expect(await measurePoints(fakes(measured, { asked: () => true }).loop)).toEqual({ kind: 'stopped' })
     const { loop, runs, missing } = fakes(() => ({ kind: 'stopped' }))
     expect(await measurePoints(loop)).toEqual({ kind: 'stopped' })
     expect([runs.length, missing]).toEqual([1, []])
