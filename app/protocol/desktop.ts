@@ -3,6 +3,7 @@ import { diagnosisSchema } from '../diagnosis/result.ts'
 import { machineSchema, predictionSchema } from '../run/machine.ts'
 import { settingsSchema } from '../settings/settings.ts'
 import { RUN_STATUSES } from '../trace/manifest.ts'
+import { sweepEndSchema, sweepProgressSchema } from './sweep.ts'
 
 /** State that main owns and every window shows. */
 const processState = z.discriminatedUnion('status', [
@@ -52,6 +53,24 @@ export const desktopStateSchema = z.strictObject({
   lastRun: z
     .strictObject({ id: z.string(), status: z.enum(RUN_STATUSES), error: z.string().optional() })
     .nullable(),
+  /** The sweep that this app measures, else null. */
+  activeSweep: z
+    .strictObject({
+      /** Id of its bundle, and the name. */
+      run: z.string(),
+      name: z.string(),
+      /** Whether there is a bundle by now. */
+      kept: z.boolean(),
+      /** It was asked to end and closes its bundle. */
+      pausing: z.boolean(),
+      /** null while the processes start. */
+      progress: sweepProgressSchema.nullable(),
+    })
+    .nullable(),
+  /** How the measuring of the last sweep of this session ended; `seq` rises with each. */
+  lastSweep: z
+    .strictObject({ seq: z.int(), run: z.string(), name: z.string(), end: sweepEndSchema })
+    .nullable(),
   /** Outcome of what was opened by the menu, the command line or by dropping it; `seq` rises with each. */
   opened: z.strictObject({ seq: z.int(), result: commandResultSchema }).optional(),
   /** The link that was handed to the app last, as it came: text of anybody. `seq` rises with each. */
@@ -88,6 +107,12 @@ export const desktopCommands = {
   pauseRun: { params: z.strictObject({}) },
   resumeRun: { params: z.strictObject({}) },
   stopRun: { params: z.strictObject({}) },
+  /** Measures a new sweep; `config` is parsed by parseSweepInWindow in main. Refused while a run or a sweep is in progress. */
+  startSweep: { params: z.strictObject({ config: z.unknown(), name: z.string().max(120).optional() }) },
+  /** Ends the measuring and keeps what was measured. */
+  pauseSweep: { params: z.strictObject({}) },
+  /** Goes on with a sweep that is not complete, whoever began it. */
+  resumeSweep: { params: z.strictObject({ run: z.string() }) },
   restart: { params: z.strictObject({ process: z.enum(['engine', 'store']) }) },
   /** Asks for folders of bundles; `ok` without `run` when cancelled. */
   openBundle: { params: z.strictObject({}) },

@@ -1,7 +1,8 @@
 import { BACKEND_NAMES } from '../backends/index.ts'
 import { MAX_Q_LEN, type PresetName, type RunConfig } from '../run/config.ts'
+import type { CudaInfo } from '../run/machine.ts'
 import { type ConfigIssue, isRecord, issuesOf, merged, parseRunConfig, ruleText } from '../run/parse.ts'
-import { unsupported } from '../run/support.ts'
+import { unsupported, unsupportedInWindow } from '../run/support.ts'
 import { MAX_POINTS, type SweepConfig, sweepConfigSchema } from './config.ts'
 import { SWEEP_PRESETS } from './presets.ts'
 
@@ -122,6 +123,13 @@ export const parseSweepConfig = (input: unknown, preset?: PresetName): ParsedSwe
     ...acceptedIssues(base.config, parsed.data),
   ]
   return rules.length > 0 ? { ok: false, issues: rules } : { ok: true, config: parsed.data }
+}
+
+/** The same for a sweep that a window measures, on a machine with such GPUs. */
+export const parseSweepInWindow = (input: unknown, cuda?: CudaInfo): ParsedSweep => {
+  const parsed = parseSweepConfig(input)
+  const issues = parsed.ok ? within(unsupportedInWindow(parsed.config.base, cuda)) : []
+  return issues.length > 0 ? { ok: false, issues } : parsed
 }
 
 /** A sweep compares arrangements of our own engine; a back-end's semantics would change with the transport of a point. */

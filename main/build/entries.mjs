@@ -7,6 +7,7 @@ export const ENTRIES = {
   'rank-host': 'main/ranks/rank-host.ts',
   'store-host': 'main/store/host.ts',
   'diagnosis-host': 'main/diagnosis/host.ts',
+  'sweep-host': 'main/sweep/host.ts',
   cli: 'main/cli/cli.ts',
 }
 export const PRELOAD = { preload: 'main/desktop/preload.ts' }

@@ -24,7 +24,7 @@ export interface Child<P> {
 export const PROCESS_NAMES = ['engine', 'store'] as const
 export type ProcessName = (typeof PROCESS_NAMES)[number]
 /** Also those that come and go with their work. */
-export type ForkName = ProcessName | 'diagnosis'
+export type ForkName = ProcessName | 'diagnosis' | 'sweep'
 
 /** Forks processes and makes channels. */
 export interface Forge<P> {

@@ -4,6 +4,7 @@ import type { RunConfig } from '../../app/run/config.ts'
 import { type ConfigIssue, issueText, parseRunConfig } from '../../app/run/parse.ts'
 import { unsupportedInWindow } from '../../app/run/support.ts'
 import type { Settings } from '../../app/settings/settings.ts'
+import { parseSweepInWindow } from '../../app/sweep/parse.ts'
 import { makeFolder } from '../process/make-folder.ts'
 import { runIdOf } from '../process/run-id.ts'
 import { bundlePath, newRunName, runLabel } from '../process/runs-folder.ts'
@@ -20,6 +21,8 @@ export interface CommandServices {
     | 'startRun'
     | 'predict'
     | 'control'
+    | 'startSweep'
+    | 'pauseSweep'
     | 'restart'
     | 'open'
     | 'openDump'
@@ -66,6 +69,8 @@ const parsing =
         }
   }
 
+const UNKNOWN_FOLDER = refusal('The folder of this run is not known or was removed.')
+
 export const desktopHandlers = (services: CommandServices): DesktopHandlers => {
   const { supervisor, bundles } = services
   const {
@@ -74,6 +79,9 @@ export const desktopHandlers = (services: CommandServices): DesktopHandlers => {
     pauseRun: pause,
     resumeRun: resume,
     stopRun: stop,
+    startSweep: sweep,
+    pauseSweep,
+    resumeSweep,
     restart,
     openBundle: open,
     openDump,
@@ -93,6 +101,12 @@ export const desktopHandlers = (services: CommandServices): DesktopHandlers => {
     pauseRun: parsing('pauseRun', pause.params, () => supervisor.control('pause')),
     resumeRun: parsing('resumeRun', resume.params, () => supervisor.control('resume')),
     stopRun: parsing('stopRun', stop.params, () => supervisor.control('stop')),
+    startSweep: parsing('startSweep', sweep.params, (params) => startSweep(services, params)),
+    pauseSweep: parsing('pauseSweep', pauseSweep.params, () => supervisor.pauseSweep()),
+    resumeSweep: parsing('resumeSweep', resumeSweep.params, async ({ run }) => {
+      const folder = await bundles.find(run)
+      return folder === undefined ? UNKNOWN_FOLDER : supervisor.startSweep({ type: 'goOn', folder })
+    }),
     restart: parsing('restart', restart.params, (params) => supervisor.restart(params.process)),
     openBundle: parsing('openBundle', open.params, async () =>
       openBundles(services, await services.chooseBundles()),
@@ -114,7 +128,7 @@ export const desktopHandlers = (services: CommandServices): DesktopHandlers => {
     }),
     revealRun: parsing('revealRun', reveal.params, async ({ run }) => {
       const folder = await bundles.find(run)
-      if (folder === undefined) return refusal('The folder of this run is not known or was removed.')
+      if (folder === undefined) return UNKNOWN_FOLDER
       services.showInFolder(folder)
       return { ok: true }
     }),
@@ -182,10 +196,10 @@ const joined = (results: readonly CommandResult[]): CommandResult => {
 type Runnable = { readonly ok: true; readonly config: RunConfig } | Extract<CommandResult, { ok: false }>
 
 /** The first thing that keeps a configuration from running, for where there is no list of all. */
-const refusalText = ([first, ...others]: readonly ConfigIssue[]): string =>
+const refusalText = (what: 'configuration' | 'sweep', [first, ...others]: readonly ConfigIssue[]): string =>
   first === undefined
-    ? 'This configuration cannot run.'
-    : `This configuration cannot run: ${issueText(first)}${others.length === 0 ? '' : `, and ${others.length} more`}.`
+    ? `This ${what} cannot run.`
+    : `This ${what} cannot run: ${issueText(first)}${others.length === 0 ? '' : `, and ${others.length} more`}.`
 
 /** The configuration with its defaults, or why the engine of this machine cannot run it. */
 const runnable = ({ supervisor }: CommandServices, given: unknown): Runnable => {
@@ -194,7 +208,27 @@ const runnable = ({ supervisor }: CommandServices, given: unknown): Runnable => 
   const issues = parsed.ok ? unsupportedInWindow(parsed.config, cuda) : parsed.issues
   return parsed.ok && issues.length === 0
     ? { ok: true, config: parsed.config }
-    : { ok: false, message: refusalText(issues), issues: [...issues] }
+    : { ok: false, message: refusalText('configuration', issues), issues: [...issues] }
+}
+
+interface NewBundle {
+  readonly name: string
+  readonly bundle: string
+}
+
+/** A bundle of the runs folder that is not there yet, named by a label; a refusal where that folder cannot be made. */
+const newBundle = (folder: string, label: string): NewBundle | Extract<CommandResult, { ok: false }> => {
+  try {
+    makeFolder(folder)
+  } catch (error) {
+    return {
+      ok: false,
+      message: `The folder of runs cannot be made: ${error instanceof Error ? error.message : String(error)}`,
+      issues: [],
+    }
+  }
+  const name = newRunName(folder, label)
+  return { name, bundle: bundlePath(folder, name) }
 }
 
 const startRun = async (
@@ -203,22 +237,32 @@ const startRun = async (
 ): Promise<CommandResult> => {
   const checked = runnable(services, config)
   if (!checked.ok) return checked
-  try {
-    makeFolder(services.runsFolder)
-  } catch (error) {
-    return refusal(
-      `The folder of runs cannot be made: ${error instanceof Error ? error.message : String(error)}`,
-    )
-  }
-  const ownName = newRunName(services.runsFolder, runLabel(checked.config))
-  const bundle = bundlePath(services.runsFolder, ownName)
+  const made = newBundle(services.runsFolder, runLabel(checked.config))
+  if ('ok' in made) return made
   const result = services.supervisor.startRun({
     type: 'start',
-    runId: runIdOf(bundle),
-    bundle,
-    name: name?.trim() || ownName,
+    runId: runIdOf(made.bundle),
+    bundle: made.bundle,
+    name: name?.trim() || made.name,
     config: checked.config,
   })
-  if (result.ok) services.bundles.remember(bundle)
+  if (result.ok) services.bundles.remember(made.bundle)
   return result
+}
+
+const startSweep = (
+  { supervisor, runsFolder }: CommandServices,
+  { config, name }: { config?: unknown; name?: string | undefined },
+): CommandResult => {
+  const parsed = parseSweepInWindow(config, supervisor.state().machine?.cuda)
+  if (!parsed.ok)
+    return { ok: false, message: refusalText('sweep', parsed.issues), issues: [...parsed.issues] }
+  const made = newBundle(runsFolder, `sweep-${runLabel(parsed.config.base)}`)
+  if ('ok' in made) return made
+  return supervisor.startSweep({
+    type: 'begin',
+    folder: made.bundle,
+    name: name?.trim() || made.name,
+    config: parsed.config,
+  })
 }

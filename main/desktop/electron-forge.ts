@@ -6,6 +6,7 @@ const SCRIPTS: Readonly<Record<ForkName, string>> = {
   engine: 'engine-host.js',
   store: 'store-host.js',
   diagnosis: 'diagnosis-host.js',
+  sweep: 'sweep-host.js',
 }
 /** `exit`, `child-process-gone` and the last of stderr come within a few ms of each other, in any order. */
 const SETTLE_MS = 100

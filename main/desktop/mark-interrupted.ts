@@ -1,8 +1,8 @@
 import { interrupted, readManifest, writeManifest } from '../store/manifest-file.ts'
 
 /**
- * Writes `interrupted` into the manifest of a bundle that still says running: for the one case in which no
- * store is there to do it. A bundle whose manifest cannot be read or written is left as it is.
+ * Writes `interrupted` into the manifest of a bundle that still says running, where nobody else is left to do it: the
+ * store died, or the process that measured a sweep. A bundle whose manifest cannot be read or written is left as it is.
  */
 export const markInterrupted = (
   bundle: string,

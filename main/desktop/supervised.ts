@@ -1,5 +1,5 @@
 import type { ProcessState } from '../../app/protocol/desktop.ts'
-import { type Child, deathSentence, type ProcessName } from './child.ts'
+import { type Child, deathSentence, type ForkName } from './child.ts'
 
 /** Between two pings. */
 export const HEARTBEAT_MS = 2000
@@ -12,7 +12,7 @@ export const START_MS = 30_000
 export type VitalEvent = { type: 'ready' } | { type: 'pong'; seq: number }
 
 export interface SupervisedOptions<E extends { type: string }, P> {
-  readonly name: ProcessName
+  readonly name: ForkName
   readonly fork: () => Child<P>
   /** Event of a message; undefined when it is none. */
   readonly parse: (message: unknown) => E | undefined

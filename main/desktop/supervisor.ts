@@ -9,6 +9,7 @@ import type { OpenedDumps } from './dumps.ts'
 import type { KeptSettings } from './kept-settings.ts'
 import { type OpenRun, runControl } from './run-control.ts'
 import { supervised } from './supervised.ts'
+import { createSweeper, type SweepStart } from './sweeper.ts'
 
 export interface SupervisorOptions<P> {
   readonly forge: Forge<P>
@@ -35,6 +36,9 @@ export interface Supervisor<P> {
   /** What a run would allocate, as the engine says. */
   predict(config: RunConfig): Promise<CommandResult>
   control(command: 'pause' | 'resume' | 'stop'): CommandResult
+  /** Measures a new sweep, or goes on with one. */
+  startSweep(sweep: SweepStart): CommandResult
+  pauseSweep(): CommandResult
   restart(process: ProcessName): CommandResult
   open(folder: string): Promise<CommandResult>
   /** Makes files and folders known to the store as one dump; it reads them when it is asked. */
@@ -49,7 +53,7 @@ export interface Supervisor<P> {
   announce(result: CommandResult): void
   /** Hands a link to the window, which reads it. */
   follow(link: string): void
-  /** Stops a run in progress, waits for its end at most `ms`, then ends both processes. */
+  /** Stops a run or sweep in progress, waits for its end at most `ms`, then ends all processes. */
   shutDown(ms: number): Promise<void>
 }
 
@@ -80,6 +84,7 @@ export const createSupervisor = <P>(options: SupervisorOptions<P>): Supervisor<P
   const publish = (): void => options.onState(current())
   const runs = runControl(publish)
   const diagnoser = createDiagnoser(forge, publish, options.complain)
+  const sweeper = createSweeper({ ...options, changed: publish })
 
   const engine = supervised<EngineCommand, EngineEvent, P>({
     name: 'engine',
@@ -148,6 +153,8 @@ export const createSupervisor = <P>(options: SupervisorOptions<P>): Supervisor<P
     store: store.state(),
     activeRun: runs.active(),
     lastRun: runs.last(),
+    activeSweep: sweeper.active(),
+    lastSweep: sweeper.last(),
     ...(opened === undefined ? {} : { opened }),
     ...(link === undefined ? {} : { link }),
     dumps: options.dumps.list().map(({ id, name }) => ({ id, name })),
@@ -187,6 +194,19 @@ export const createSupervisor = <P>(options: SupervisorOptions<P>): Supervisor<P
     return undefined
   }
 
+  /** Two at once would change each other's numbers. */
+  const busySentence = (wanted: 'run' | 'sweep'): string | undefined => {
+    if (runs.active() !== null)
+      return wanted === 'run'
+        ? 'A run is in progress. Stop it before you start another.'
+        : 'A run is in progress and would change what a sweep measures. Stop it before you start the sweep.'
+    if (sweeper.active() !== null)
+      return wanted === 'sweep'
+        ? 'A sweep is being measured. Pause it before you start another.'
+        : 'A sweep is being measured, and a run would change its numbers. Pause it before you start a run.'
+    return undefined
+  }
+
   return {
     state: current,
     start: () => {
@@ -203,7 +223,8 @@ export const createSupervisor = <P>(options: SupervisorOptions<P>): Supervisor<P
     startRun: (command) => {
       const down = downSentence()
       if (down !== undefined) return refusal(down)
-      if (runs.active() !== null) return refusal('A run is in progress. Stop it before you start another.')
+      const busy = busySentence('run')
+      if (busy !== undefined) return refusal(busy)
       runs.begin({ id: command.runId, name: command.name, bundle: command.bundle })
       engine.post(command)
       return { ok: true, run: command.runId }
@@ -222,6 +243,11 @@ export const createSupervisor = <P>(options: SupervisorOptions<P>): Supervisor<P
       engine.post({ type: command })
       return { ok: true, run: run.id }
     },
+    startSweep: (command) => {
+      const busy = busySentence('sweep')
+      return busy === undefined ? sweeper.start(command) : refusal(busy)
+    },
+    pauseSweep: sweeper.pause,
     restart: (process) => {
       if ((process === 'engine' ? engine : store).state().status !== 'crashed')
         return refusal(`The ${process} is running.`)
@@ -271,10 +297,12 @@ export const createSupervisor = <P>(options: SupervisorOptions<P>): Supervisor<P
       publish()
     },
     shutDown: async (ms) => {
+      const sweepEnded = sweeper.shutDown(ms)
       if (runs.active() !== null) {
         engine.post({ type: 'stop' })
         await Promise.race([runs.idle(), new Promise((resolve) => setTimeout(resolve, ms))])
       }
+      await sweepEnded
       diagnoser.cancel()
       engine.end()
       store.end()

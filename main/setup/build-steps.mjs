@@ -127,6 +127,8 @@ const PROCESSES = [
   'dist/main.js',
   'dist/engine-host.js',
   'dist/store-host.js',
+  'dist/diagnosis-host.js',
+  'dist/sweep-host.js',
   'dist/cli.js',
   'dist/preload.js',
 ]

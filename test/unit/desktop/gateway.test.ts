@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
 import { CHANNEL, type CommandResult, type DesktopState } from '../../../app/protocol/desktop.ts'
 import { DEFAULT_SETTINGS } from '../../../app/settings/settings.ts'
 import {
@@ -17,6 +20,8 @@ const STATE: DesktopState = {
   store: { status: 'ready', pid: 2 },
   activeRun: null,
   lastRun: null,
+  activeSweep: null,
+  lastSweep: null,
   dumps: [],
   diagnosis: null,
   settings: DEFAULT_SETTINGS,
@@ -43,6 +48,14 @@ const services = (runsFolder = '/nowhere-to-write\0/runs') => {
       },
       control: (command) => {
         calls.push(command)
+        return OK
+      },
+      startSweep: (sweep) => {
+        calls.push(sweep)
+        return OK
+      },
+      pauseSweep: () => {
+        calls.push('pauseSweep')
         return OK
       },
       restart: (process) => {
@@ -229,6 +242,49 @@ describe('startRun', () => {
     const result = await send({ command: 'startRun', params: { config: {} } })
     expect(result.ok === false && result.message).toContain('folder of runs')
     expect(started).toEqual([])
+  })
+})
+
+describe('startSweep', () => {
+  const runs = mkdtempSync(join(tmpdir(), 'dcpscope-gateway-'))
+  afterAll(() => rmSync(runs, { recursive: true, force: true }))
+
+  it.each([
+    [{ context: [] }, 'context'],
+    [{ dcp: [2, 2] }, 'dcp'],
+    [{ base: { workload: { steps: 3 } } }, 'base.workload.steps'],
+    [{ base: { engine: { device: 'cuda' } } }, 'base.engine.device'],
+    [{ base: { engine: { ranks: 'processes' } } }, 'base.engine.ranks'],
+    [undefined, ''],
+  ])('refuses %j with the path of the field and measures nothing', async (config, path) => {
+    const { send, calls } = services(runs)
+    const result = await send({ command: 'startSweep', params: { config } })
+    expect(result.ok === false && result.issues.map((issue) => issue.path)).toContain(path)
+    expect(calls).toEqual([])
+  })
+
+  it('measures into a new bundle of the runs folder, with every default', async () => {
+    const { send, calls } = services(runs)
+    await send({ command: 'startSweep', params: { config: { dcp: [2] }, name: 'mine' } })
+    expect(calls).toMatchObject([
+      {
+        type: 'begin',
+        name: 'mine',
+        folder: expect.stringMatching(/-sweep-.*\.dcp$/),
+        config: { dcp: [2], repeats: 3 },
+      },
+    ])
+  })
+
+  it('goes on with a bundle that is known only', async () => {
+    const { send, calls } = services(runs)
+    expect(await send({ command: 'resumeSweep', params: { run: 'r' } })).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('not known'),
+    })
+    expect(calls).toEqual([])
+    await send({ command: 'pauseSweep', params: {} })
+    expect(calls).toEqual(['pauseSweep'])
   })
 })
 

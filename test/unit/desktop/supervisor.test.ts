@@ -415,3 +415,56 @@ describe('shutting down', () => {
     expect(forge.children.every((child) => child.killed)).toBe(true)
   })
 })
+
+describe('a run and a sweep', () => {
+  const sweep = { type: 'goOn', folder: '/runs/s.dcp' } as const
+
+  it('are never in progress at once', () => {
+    const { forge, supervisor } = running()
+    expect(supervisor.startSweep(sweep)).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('Stop it before you start the sweep.'),
+    })
+    forge.latest('engine').say({ type: 'ended', runId: 'r1', status: 'complete' })
+    expect(supervisor.startSweep(sweep).ok).toBe(true)
+    expect(supervisor.startRun(startOf('r2'))).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('Pause it before you start a run.'),
+    })
+    expect(supervisor.startSweep(sweep)).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('Pause it before you start another.'),
+    })
+    expect(supervisor.state().activeRun).toBeNull()
+    expect(desktopStateSchema.parse(supervisor.state()).activeSweep?.name).toBe('s')
+  })
+
+  it('have engines of their own: the death of one leaves the other', () => {
+    const { forge, supervisor, ready } = desk()
+    supervisor.start()
+    ready()
+    const engine = forge.latest('engine')
+    supervisor.startSweep(sweep)
+    forge.latest('sweep').say({ type: 'forkEngine', engine: 1 })
+    expect(forge.latest('engine')).not.toBe(engine)
+    forge.latest('engine').die(KILLED)
+    expect(supervisor.state().engine.status).toBe('ready')
+    engine.die(KILLED)
+    expect(supervisor.state().engine.status).toBe('crashed')
+    expect(supervisor.state().activeSweep).not.toBeNull()
+  })
+
+  it('end before the app does', async () => {
+    const { forge, supervisor, ready } = desk()
+    supervisor.start()
+    ready()
+    supervisor.startSweep(sweep)
+    const down = supervisor.shutDown(5000)
+    expect(types(forge.latest('sweep'))).toEqual(['goOn', 'stop'])
+    expect(forge.latest('store').killed).toBe(false)
+    const end = { status: 'stopped', kept: true, points: 2, measured: 1, failed: 0 }
+    forge.latest('sweep').say({ type: 'ended', end })
+    await down
+    expect(forge.children.every((child) => child.killed)).toBe(true)
+  })
+})

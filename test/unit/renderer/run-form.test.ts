@@ -297,6 +297,8 @@ test('Start says why it is not possible', () => {
     store: ready,
     activeRun: null,
     lastRun: null,
+    activeSweep: null,
+    lastSweep: null,
     dumps: [],
     diagnosis: null,
     settings: DEFAULT_SETTINGS,

@@ -111,6 +111,8 @@ const desktop: DesktopState = {
   store: { status: 'ready', pid: 2 },
   activeRun: null,
   lastRun: null,
+  activeSweep: null,
+  lastSweep: null,
   dumps: [],
   diagnosis: null,
   settings: DEFAULT_SETTINGS,
