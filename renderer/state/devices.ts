@@ -52,6 +52,17 @@ export const deviceChoices = (machine: Machine | null): readonly DeviceChoice[] 
   { device: 'cuda', barred: whyNoGpu(machine) },
 ]
 
+/** The only field of a run whose choices depend on the machine. */
+const DEVICE = 'engine.device'
+
+/** Words that a field cannot have on this machine, with why not. */
+export const barredDevices = (path: string, machine: Machine | null): ReadonlyMap<string, string> =>
+  new Map(
+    path === DEVICE
+      ? deviceChoices(machine).flatMap(({ device, barred }) => (barred === null ? [] : [[device, barred]]))
+      : [],
+  )
+
 const GIB = 2 ** 30
 
 /** What a person should know of a GPU before a run takes it. */

@@ -1,14 +1,13 @@
 import { PRESET_NAMES } from '../../../app/run/config.ts'
 import { PRESETS } from '../../../app/run/presets.ts'
-import { CopyButton } from '../../shell/CopyButton.tsx'
-import { PlayIcon, RedoIcon, ResetIcon, UndoIcon } from '../../shell/icons.tsx'
+import { FormTools } from '../../controls/form/FormTools.tsx'
+import { PlayIcon } from '../../shell/icons.tsx'
 import { valueAt } from '../../state/config-path.ts'
 import { runsOn } from '../../state/devices.ts'
-import { useRunForm } from '../../state/form.ts'
+import { filled, useRunForm } from '../../state/form.ts'
 import { startFormRun } from '../../state/run-actions.ts'
 import { useSession } from '../../state/session.ts'
 import { whyNotStart } from '../../state/start.ts'
-import { ImportConfig } from './ImportConfig.tsx'
 
 const PresetPicker = () => {
   const preset = useRunForm((s) => valueAt(s.draft, 'model.preset'))
@@ -37,50 +36,22 @@ const PresetPicker = () => {
 }
 
 export const FormToolbar = () => {
-  const { draft, config, issues, past, future, undo, redo, reset } = useRunForm()
+  const form = useRunForm()
+  const { config, issues } = form
   const desktop = useSession((s) => s.desktop)
   const reason = whyNotStart(desktop, issues.length)
   const machine = desktop?.machine ?? null
   return (
     <div className="toolbar form-toolbar" role="toolbar" aria-label="Configuration">
       <PresetPicker />
-      <span className="form-tools">
-        <button
-          type="button"
-          className="button button-quiet button-icon"
-          title="Undo (Ctrl+Z)"
-          aria-label="Undo"
-          disabled={past.length === 0}
-          onClick={undo}
-        >
-          <UndoIcon />
-        </button>
-        <button
-          type="button"
-          className="button button-quiet button-icon"
-          title="Redo (Ctrl+Shift+Z)"
-          aria-label="Redo"
-          disabled={future.length === 0}
-          onClick={redo}
-        >
-          <RedoIcon />
-        </button>
-        <button
-          type="button"
-          className="button button-quiet button-icon"
-          title="Reset to the default run"
-          aria-label="Reset"
-          onClick={reset}
-        >
-          <ResetIcon />
-        </button>
-        <CopyButton
-          text={JSON.stringify(draft, null, 2)}
-          what="the configuration as JSON"
-          testId="copy-config"
-        />
-        <ImportConfig />
-      </span>
+      <FormTools
+        form={form}
+        reset={form.reset}
+        first="the default run"
+        example='{ "parallel": { "dcpSize": 8, "tpSize": 8 } }'
+        fill={filled}
+        testId="copy-config"
+      />
       <span className="form-start" title={reason ?? 'Start a run with this configuration'}>
         <button
           type="button"

@@ -1,4 +1,5 @@
 import '../../controls/controls.css'
+import '../../controls/form/form.css'
 import './run.css'
 import { useSession } from '../../state/session.ts'
 import { ConfigForm } from './ConfigForm.tsx'

@@ -5,16 +5,17 @@ import { PRESET_NAMES, runConfigSchema } from '../../../app/run/config.ts'
 import { tokenBytes } from '../../../app/run/engine-config.ts'
 import { parseRunConfig } from '../../../app/run/parse.ts'
 import { DEFAULT_SETTINGS } from '../../../app/settings/settings.ts'
+import { type FormField, formOf } from '../../../renderer/controls/form/form-schema.ts'
+import { parseDraft } from '../../../renderer/controls/form/import-config.ts'
+import { issuesAt } from '../../../renderer/controls/form/issues.ts'
+import { listOfText, stepped, textOfList, valueOfText } from '../../../renderer/controls/form/number-text.ts'
+import { unitText } from '../../../renderer/controls/form/unit-text.ts'
 import { pathOf, pathParts, valueAt, within, withValueAt } from '../../../renderer/state/config-path.ts'
-import { judge, presetDraft, useRunForm } from '../../../renderer/state/form.ts'
+import { filled, judge, presetDraft, useRunForm } from '../../../renderer/state/form.ts'
 import { recaptureConfig } from '../../../renderer/state/recapture.ts'
 import { whyNotStart } from '../../../renderer/state/start.ts'
 import { derivedOf } from '../../../renderer/views/run/derived.ts'
-import { type FormField, formOf, RUN_FORM } from '../../../renderer/views/run/form-schema.ts'
-import { parseDraft } from '../../../renderer/views/run/import-config.ts'
-import { issuesAt } from '../../../renderer/views/run/issues.ts'
-import { listOfText, stepped, textOfList, valueOfText } from '../../../renderer/views/run/number-text.ts'
-import { unitText } from '../../../renderer/views/run/unit-text.ts'
+import { RUN_FORM } from '../../../renderer/views/run/run-form.ts'
 
 const fieldAt = (section: string, key: string): FormField => {
   const field = RUN_FORM.find((s) => s.key === section)?.fields.find((f) => f.key === key)
@@ -222,16 +223,16 @@ describe('the draft', () => {
 
   test('is copied as JSON and taken back unchanged', () => {
     const { draft } = useRunForm.getState()
-    expect(parseDraft(JSON.stringify(draft))).toEqual({ ok: true, draft })
+    expect(parseDraft(JSON.stringify(draft), filled)).toEqual({ ok: true, draft })
   })
 
   test('takes a wrong configuration as it is and refuses what is none', () => {
-    expect(parseDraft('{"parallel":{"dcpSize":3}}')).toEqual({
+    expect(parseDraft('{"parallel":{"dcpSize":3}}', filled)).toEqual({
       ok: true,
       draft: { parallel: { dcpSize: 3 } },
     })
-    expect(parseDraft('[1]')).toMatchObject({ ok: false })
-    expect(parseDraft('{')).toMatchObject({ ok: false, problem: expect.stringContaining('not JSON') })
+    expect(parseDraft('[1]', filled)).toMatchObject({ ok: false })
+    expect(parseDraft('{', filled)).toMatchObject({ ok: false, problem: expect.stringContaining('not JSON') })
   })
 })
 

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { runConfigSchema } from '../../../app/run/config.ts'
 
 /** How one value of the configuration is edited. */
 export type Control =
@@ -9,6 +8,8 @@ export type Control =
   | { readonly kind: 'text'; readonly maxLength: number }
   /** A list of numbers, written with commas. */
   | { readonly kind: 'numbers' }
+  /** Some of these words. */
+  | { readonly kind: 'words'; readonly options: readonly string[] }
   | {
       readonly kind: 'table'
       readonly columns: readonly FormField[]
@@ -32,9 +33,11 @@ export interface FormField {
 
 export interface FormSection {
   readonly key: string
+  /** Part of the configuration that its fields lie in; empty for one that gathers fields of the outermost part. */
+  readonly path: string
   readonly title: string
   readonly description: string
-  /** Named from the section's key on; a section that is one list has one field with an empty key. */
+  /** Named from the section's path on; a section that is one list has one field with an empty key. */
   readonly fields: readonly FormField[]
 }
 
@@ -112,6 +115,7 @@ const emptyOf = (control: Control): unknown => {
     case 'text':
       return ''
     case 'numbers':
+    case 'words':
     case 'table':
       return []
     case 'json':
@@ -125,6 +129,7 @@ const listControl = (schema: z.ZodArray): Control => {
     const columns = fieldsOf(inner)
     return { kind: 'table', columns, newRow: fallbacksOf(columns) }
   }
+  if (inner instanceof z.ZodEnum) return { kind: 'words', options: enumWords(inner) }
   return inner instanceof z.ZodNumber ? { kind: 'numbers' } : { kind: 'json' }
 }
 
@@ -162,7 +167,8 @@ const fieldOf = (key: string, schema: z.ZodType): FormField => {
   return { key, ...wordsOf(schema, key), control: controlOf(inner), optional, fallback }
 }
 
-const fieldsOf = (schema: z.ZodObject): FormField[] =>
+/** Fields of a part of a configuration, in the order of its schema. */
+export const fieldsOf = (schema: z.ZodObject): FormField[] =>
   Object.entries(schema.shape).map(([key, field]) => fieldOf(key, asType(field)))
 
 const sectionOf = (key: string, schema: z.ZodType): FormSection => {
@@ -170,6 +176,7 @@ const sectionOf = (key: string, schema: z.ZodType): FormSection => {
   const { inner } = unwrap(schema)
   return {
     key,
+    path: key,
     title,
     description,
     fields: inner instanceof z.ZodObject ? fieldsOf(inner) : [{ ...fieldOf('', schema), title, description }],
@@ -179,6 +186,3 @@ const sectionOf = (key: string, schema: z.ZodType): FormSection => {
 /** Sections and fields of a configuration schema, in its order. */
 export const formOf = (schema: z.ZodObject): FormSection[] =>
   Object.entries(schema.shape).map(([key, section]) => sectionOf(key, asType(section)))
-
-/** The form of a run. */
-export const RUN_FORM: readonly FormSection[] = formOf(runConfigSchema)

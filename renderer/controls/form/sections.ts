@@ -13,8 +13,16 @@ interface Sections {
   readonly reveal: (key: string) => void
 }
 
-/** What most runs change; the rest is one click away. */
-const AT_FIRST: Flags = { model: true, parallel: true, cache: true, workload: true, engine: true }
+/** What most runs and sweeps change; the rest is one click away. */
+const AT_FIRST: Flags = {
+  model: true,
+  parallel: true,
+  cache: true,
+  workload: true,
+  engine: true,
+  points: true,
+  measurement: true,
+}
 
 const KEY = 'formSections'
 

@@ -1,32 +1,39 @@
 import { useState } from 'react'
 import { ImportIcon } from '../../shell/icons.tsx'
 import { Popover } from '../../shell/Popover.tsx'
-import { useRunForm } from '../../state/form.ts'
+import type { Draft } from '../../state/draft-form.ts'
 import { parseDraft } from './import-config.ts'
 
+interface Props {
+  /** Part of a configuration, to show what is wanted. */
+  readonly example: string
+  /** What the form takes of an object: a valid one with its defaults, a wrong one as it is, for the form to mark. */
+  readonly fill: (draft: Draft) => Draft
+  readonly onTake: (draft: Draft) => void
+}
+
 /** A configuration as text, pasted or from a file, into the form. */
-export const ImportConfig = () => (
+export const ImportConfig = (props: Props) => (
   <Popover
     title="Paste a configuration"
     className="button button-quiet button-icon"
     testId="import-config"
     label={<ImportIcon />}
   >
-    {(close) => <ImportPanel close={close} />}
+    {(close) => <ImportPanel {...props} close={close} />}
   </Popover>
 )
 
-const ImportPanel = ({ close }: { readonly close: () => void }) => {
-  const replace = useRunForm((s) => s.replace)
+const ImportPanel = ({ example, fill, onTake, close }: Props & { readonly close: () => void }) => {
   const [text, setText] = useState('')
   const [problem, setProblem] = useState<string | null>(null)
   const take = (given: string): void => {
-    const parsed = parseDraft(given)
+    const parsed = parseDraft(given, fill)
     if (!parsed.ok) {
       setProblem(parsed.problem)
       return
     }
-    replace(parsed.draft)
+    onTake(parsed.draft)
     close()
   }
   const read = (file: File | undefined): void => {
@@ -39,7 +46,7 @@ const ImportPanel = ({ close }: { readonly close: () => void }) => {
       <textarea
         className="input import-text"
         aria-label="Configuration as JSON"
-        placeholder='{ "parallel": { "dcpSize": 8, "tpSize": 8 } }'
+        placeholder={example}
         spellCheck={false}
         // biome-ignore lint/a11y/noAutofocus: the panel was opened to paste into it
         autoFocus

@@ -1,7 +1,7 @@
-import { pathParts } from '../../state/config-path.ts'
-import { useRunForm } from '../../state/form.ts'
 import { controlId } from './ControlView.tsx'
-import { MOST_SHOWN } from './issues.ts'
+import { useForm } from './form-context.ts'
+import type { FormSection } from './form-schema.ts'
+import { belongs, MOST_SHOWN } from './issues.ts'
 import { useSections } from './sections.ts'
 
 /** The control of the nearest field that has one: an issue may name an entry of a list. */
@@ -21,28 +21,33 @@ const focusField = (path: string): void => {
   if (inner instanceof HTMLElement) inner.focus()
 }
 
+interface Props {
+  readonly sections: readonly FormSection[]
+  /** What cannot run: `configuration`. */
+  readonly what: string
+}
+
 /** Everything that keeps the configuration from running, with the way to each place. */
-export const IssueList = () => {
-  const issues = useRunForm((s) => s.issues)
+export const IssueList = ({ sections, what }: Props) => {
+  const { issues } = useForm()
   const reveal = useSections((s) => s.reveal)
   if (issues.length === 0) return null
   const go = (path: string): void => {
-    const [section] = pathParts(path)
-    if (typeof section === 'string') reveal(section)
+    const section = sections.find((one) => belongs(path, one))
+    if (section !== undefined) reveal(section.key)
     // The section may have to open first.
     requestAnimationFrame(() => focusField(path))
   }
   return (
     <div className="form-issues" role="status" data-testid="form-issues">
       <p>
-        {issues.length === 1 ? 'One thing keeps' : `${issues.length} things keep`} this configuration from
-        running:
+        {issues.length === 1 ? 'One thing keeps' : `${issues.length} things keep`} this {what} from running:
       </p>
       <ul>
         {issues.slice(0, MOST_SHOWN).map(({ path, message }) => (
           <li key={`${path} ${message}`}>
             <button type="button" onClick={() => go(path)}>
-              {path === '' ? 'configuration' : path}
+              {path === '' ? what : path}
             </button>{' '}
             {message}
           </li>

@@ -1,21 +1,15 @@
 import { DownIcon, NextIcon } from '../../shell/icons.tsx'
 import { isRecord, valueAt } from '../../state/config-path.ts'
-import { useRunForm } from '../../state/form.ts'
 import { FieldRow } from './FieldRow.tsx'
+import { useForm } from './form-context.ts'
 import type { FormField, FormSection } from './form-schema.ts'
-import { useIssuesAt } from './issues.ts'
+import { belongs, pathIn } from './issues.ts'
 import { useSections } from './sections.ts'
 
 interface Props {
   readonly section: FormSection
   readonly onHint: (field: FormField) => void
 }
-
-const pathIn = (section: FormSection, field: FormField): string =>
-  field.key === '' ? section.key : `${section.key}.${field.key}`
-
-/** The picker of presets above the form edits this one. */
-const ELSEWHERE = 'model.preset'
 
 const summaryOf = (value: unknown): string =>
   Array.isArray(value)
@@ -32,12 +26,13 @@ const summaryOf = (value: unknown): string =>
 /** A part of the configuration. Fields without a default are rarely needed and stand behind "more". */
 export const Section = ({ section, onHint }: Props) => {
   const { open, more, toggle, toggleMore } = useSections()
-  const issues = useIssuesAt(section.key)
-  const part = useRunForm((s) => valueAt(s.draft, section.key))
+  const { draft, issues: all, elsewhere } = useForm()
+  const issues = all.filter((issue) => belongs(issue.path, section))
+  const part = section.path === '' ? draft : valueAt(draft, section.path)
   const isOpen = open[section.key] === true || issues.length > 0
   const fields = section.fields
     .map((field) => ({ field, path: pathIn(section, field) }))
-    .filter(({ path }) => path !== ELSEWHERE)
+    .filter(({ path }) => path !== elsewhere)
   const isShown = ({ field, path }: { readonly field: FormField; readonly path: string }): boolean =>
     !field.optional ||
     more[section.key] === true ||
@@ -57,7 +52,7 @@ export const Section = ({ section, onHint }: Props) => {
         >
           {isOpen ? <DownIcon /> : <NextIcon />}
           {section.title}
-          {isOpen ? null : <span className="section-summary">{summaryOf(part)}</span>}
+          {isOpen || section.path === '' ? null : <span className="section-summary">{summaryOf(part)}</span>}
           {issues.length === 0 ? null : <span className="badge badge-bad">{issues.length}</span>}
         </button>
       </h3>

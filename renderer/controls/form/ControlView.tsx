@@ -1,5 +1,5 @@
 import { isRecord } from '../../state/config-path.ts'
-import type { Barred } from './barred.ts'
+import type { Barred } from './form-context.ts'
 import type { Control, FormField } from './form-schema.ts'
 import { listOfText, stepped, textOfList, textOfValue, valueOfText } from './number-text.ts'
 import { TableControl } from './TableControl.tsx'
@@ -55,6 +55,42 @@ const Segments = ({ options, value, ...props }: ControlProps & { readonly option
     ))}
   </span>
 )
+
+/** Some of the words, in the order of the schema whichever was taken first. */
+const Words = ({ options, ...props }: ControlProps & { readonly options: readonly string[] }) => {
+  const given = props.value ?? props.field.fallback
+  const taken: readonly unknown[] = Array.isArray(given) ? given : []
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot stand within a line of text
+    <span
+      className="segments"
+      id={controlId(props.path)}
+      role="group"
+      aria-label={props.field.title}
+      aria-description={props.field.description}
+      data-invalid={props.invalid}
+    >
+      {options.map((option) => (
+        <button
+          key={option}
+          type="button"
+          className="segment"
+          aria-pressed={taken.includes(option)}
+          disabled={props.locked === true}
+          onClick={() =>
+            props.onChange(
+              props.path,
+              options.filter((word) => taken.includes(word) !== (word === option)),
+            )
+          }
+          onBlur={props.onSettle}
+        >
+          {option}
+        </button>
+      ))}
+    </span>
+  )
+}
 
 const Choice = (props: ControlProps & { readonly options: readonly string[] }) => {
   const { field, options, path, value } = props
@@ -173,6 +209,8 @@ export const ControlView = (props: ControlProps) => {
       return <Choice {...props} options={control.options} />
     case 'either':
       return <Either {...props} options={control.options} other={control.other} />
+    case 'words':
+      return <Words {...props} options={control.options} />
     case 'switch':
       return <Switch {...props} />
     case 'table':

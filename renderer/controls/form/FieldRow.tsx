@@ -1,7 +1,6 @@
 import { valueAt } from '../../state/config-path.ts'
-import { useRunForm } from '../../state/form.ts'
-import { useBarred, useFixed, useIdle } from './barred.ts'
 import { ControlView } from './ControlView.tsx'
+import { useForm } from './form-context.ts'
 import type { FormField } from './form-schema.ts'
 import { useIssuesAt } from './issues.ts'
 import { unitText } from './unit-text.ts'
@@ -14,14 +13,12 @@ interface Props {
 
 /** Label, control, unit and, where the value breaks a rule, the rule. */
 export const FieldRow = ({ path, field, onHint }: Props) => {
-  const fixed = useFixed(path)
-  const own = useRunForm((s) => valueAt(s.draft, path))
-  const value = fixed === null ? own : fixed.value
-  const set = useRunForm((s) => s.set)
-  const settle = useRunForm((s) => s.settle)
+  const { draft, set, settle, fixedAt, barredAt, idleAt } = useForm()
+  const fixed = fixedAt(path)
+  const value = fixed === null ? valueAt(draft, path) : fixed.value
   const issues = useIssuesAt(path)
-  const barred = useBarred(path)
-  const idle = useIdle(path)
+  const barred = barredAt(path)
+  const idle = idleAt(path)
   // What is on can always be switched off again.
   const locked = fixed !== null || (idle !== null && (value === undefined || value === field.fallback))
   const wide = field.control.kind === 'table'
