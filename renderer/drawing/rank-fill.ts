@@ -30,18 +30,28 @@ const hatchOf = (ctx: CanvasRenderingContext2D, rank: number, theme: Theme): Can
   return ctx.createPattern(tile, 'repeat')
 }
 
-/** Fills rectangles in the colour of a rank, with the hatch of ranks whose colour repeats. */
-export type RankPainter = (rank: number, x: number, y: number, width: number, height: number) => void
+interface Fill {
+  readonly colour: string
+  readonly hatch: CanvasPattern | null
+}
 
-export const rankPainter = (ctx: CanvasRenderingContext2D, theme: Theme): RankPainter => {
-  const fills = new Map<number, { colour: string; hatch: CanvasPattern | null }>()
-  const fillOf = (rank: number) => {
+/** Colour and hatch by rank, each made once. */
+const rankFills = (ctx: CanvasRenderingContext2D, theme: Theme): ((rank: number) => Fill) => {
+  const fills = new Map<number, Fill>()
+  return (rank) => {
     const known = fills.get(rank)
     if (known !== undefined) return known
     const made = { colour: rankColour(rank, theme), hatch: hatchOf(ctx, rank, theme) }
     fills.set(rank, made)
     return made
   }
+}
+
+/** Fills rectangles in the colour of a rank, with the hatch of ranks whose colour repeats. */
+export type RankPainter = (rank: number, x: number, y: number, width: number, height: number) => void
+
+export const rankPainter = (ctx: CanvasRenderingContext2D, theme: Theme): RankPainter => {
+  const fillOf = rankFills(ctx, theme)
   return (rank, x, y, width, height) => {
     const { colour, hatch } = fillOf(rank)
     ctx.fillStyle = colour
@@ -49,5 +59,18 @@ export const rankPainter = (ctx: CanvasRenderingContext2D, theme: Theme): RankPa
     if (hatch === null || width < MIN_HATCHED || height < MIN_HATCHED) return
     ctx.fillStyle = hatch
     ctx.fillRect(x, y, width, height)
+  }
+}
+
+/** Fills the current path as a rank painter fills rectangles. */
+export const rankPathPainter = (ctx: CanvasRenderingContext2D, theme: Theme): ((rank: number) => void) => {
+  const fillOf = rankFills(ctx, theme)
+  return (rank) => {
+    const { colour, hatch } = fillOf(rank)
+    ctx.fillStyle = colour
+    ctx.fill()
+    if (hatch === null) return
+    ctx.fillStyle = hatch
+    ctx.fill()
   }
 }

@@ -59,6 +59,7 @@ export const VIEW_KEYS: Readonly<Record<ViewId, readonly ViewKey[]>> = {
       each: ['Previous token', 'Next token'],
     },
     { keys: 'Home End', title: 'First and last token', each: ['First token', 'Last token'] },
+    { keys: 'R', title: 'Tokens along a strip or wound on a ring' },
   ],
   pages: [
     { keys: '↑ ↓', title: 'Previous and next request', each: ['Previous request', 'Next request'] },
@@ -89,6 +90,7 @@ export const VIEW_KEYS: Readonly<Record<ViewId, readonly ViewKey[]>> = {
     { keys: '↑ ↓', title: 'Previous and next row', each: ['Previous row', 'Next row'] },
     { keys: '← →', title: 'Previous and next head', each: ['Previous head', 'Next head'] },
     { keys: 'B', title: 'Show lse in base e or 2' },
+    { keys: 'M', title: 'Errors or weights of every row and head' },
     { keys: 'C', title: 'Merged vector, what mistakes would make of it, or the captured steps' },
   ],
   throughput: [

@@ -8,13 +8,18 @@ export interface CalculatorFields {
   readonly page: number
 }
 
+/** How the tokens of a request are drawn: along a line with the ranks' shards below, or wound on a ring. */
+export type OwnershipPicture = 'strip' | 'ring'
+
 interface Calculator {
+  readonly picture: OwnershipPicture
   /** Whether the open run is shown when there is one. */
   readonly followRun: boolean
   /** Fields that a person changed; the rest follows the run form. */
   readonly edits: Partial<CalculatorFields>
   /** The rule that is shown beside the other; null for none. */
   readonly beside: { readonly dcp: number; readonly interleave: number } | null
+  readonly draw: (picture: OwnershipPicture) => void
   readonly setBeside: (beside: Calculator['beside']) => void
   readonly setFollowRun: (followRun: boolean) => void
   readonly edit: (edits: Partial<CalculatorFields>) => void
@@ -23,9 +28,11 @@ interface Calculator {
 
 /** What Ownership shows, the run or its calculator; other views can fill the calculator before they show it. */
 export const useCalculator = create<Calculator>((set) => ({
+  picture: 'strip',
   followRun: true,
   edits: {},
   beside: null,
+  draw: (picture) => set({ picture }),
   setBeside: (beside) => set({ beside }),
   setFollowRun: (followRun) => set({ followRun }),
   edit: (edits) => set((state) => ({ edits: { ...state.edits, ...edits } })),

@@ -196,6 +196,38 @@ test('another interleave lies beside the first, with the same token and how many
   await expect(page.getByTestId('ownership-beside-canvas')).toHaveCount(0)
 })
 
+test('on the ring a token is picked, moved and found in the sector of its owner', async ({
+  desk: { page },
+}) => {
+  await runDefault(page)
+  await showView(page, 'ownership')
+  await expect(page.getByTestId('ownership-canvas')).toBeVisible()
+  await page.keyboard.press('KeyR')
+  const ring = page.getByTestId('ownership-ring')
+  await expect(ring).toHaveAttribute('aria-label', /Ring of 1024 tokens on 4 ranks; .*turns .* to 255 of 256/)
+  await page.keyboard.press('End')
+  await expect(page.getByTestId('crumb-token')).toHaveText(`token ${formatInt(1023)}`)
+  await page.keyboard.press('ArrowLeft')
+  await expect(page.getByTestId('crumb-token')).toHaveText(`token ${formatInt(1022)}`)
+  const box = await ring.boundingBox()
+  if (box === null) throw new Error('the ring has no box')
+  // Right of the middle and below: the sector of rank 1, of four that begin at the top.
+  const [x, y] = [box.x + box.width / 2 + 130, box.y + box.height / 2 + 20]
+  await page.mouse.move(x, y)
+  await page.mouse.move(x + 2, y + 2, { steps: 2 })
+  const card = page.getByTestId('ownership-card')
+  await expect(card).toBeVisible()
+  const facts = await cardOf(card)
+  expect(facts.owner).toBe('rank 1')
+  await page.mouse.click(x + 2, y + 2)
+  await expect(page.getByTestId('crumb-token')).toHaveText(`token ${facts.token}`)
+  await page.keyboard.press('Home')
+  await expect(ring).toHaveAttribute('aria-label', /turns 0 to /)
+  expect(await seriousIn(page)).toEqual([])
+  await page.keyboard.press('KeyR')
+  await expect(page.getByTestId('ownership-canvas')).toBeVisible()
+})
+
 test('the calculator shows the worked example and marks a wrong field', async ({ desk: { page } }) => {
   await showView(page, 'ownership')
   await page.getByTestId('ownership-calculator').click()

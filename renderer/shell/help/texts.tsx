@@ -88,10 +88,11 @@ export const VIEW_TEXTS: Readonly<Record<ViewId, ViewText>> = {
     text: (
       <>
         Which <Term id="rank" /> keeps which token of a request. Blocks of <Term id="interleave" /> tokens go
-        to the ranks in turn; the strip above is the request, the shards below are what each rank keeps. Point
-        at a token to see its <Term id="localIndex" />, <Term id="virtualPage" />, <Term id="page" /> and{' '}
-        <Term id="slot" />. Lights say whether what the ranks counted sums to the length, grows in turn, and
-        holds every token once, and lead to the one that breaks it.
+        to the ranks in turn; the strip above is the request, the shards below are what each rank keeps. On
+        the ring a turn deals a block to every rank, so that each keeps its sector and grows outwards in turn.
+        Point at a token to see its <Term id="localIndex" />, <Term id="virtualPage" />, <Term id="page" />{' '}
+        and <Term id="slot" />. Lights say whether what the ranks counted sums to the length, grows in turn,
+        and holds every token once, and lead to the one that breaks it.
       </>
     ),
     formulas: [
@@ -156,7 +157,8 @@ export const VIEW_TEXTS: Readonly<Record<ViewId, ViewText>> = {
         How one <Term id="row" /> and <Term id="head" /> was <Term id="merge">merged</Term> in a captured{' '}
         <Term id="step" />: the <Term id="lse" /> of each rank's <Term id="partial" />, the{' '}
         <Term id="weight" /> that it gives, and the merged vector with its error against the{' '}
-        <Term id="reference" />.
+        <Term id="reference" />. The map has a cell for every row and head: its error, or the weights of the
+        ranks stacked, which says where the mass sits.
       </>
     ),
     formulas: [

@@ -5,8 +5,11 @@ import { NumberField } from '../../controls/NumberField.tsx'
 import { formatInt, formatPercent } from '../../drawing/format.ts'
 import { CloseIcon } from '../../shell/icons.tsx'
 import { useCalculator } from '../../state/calculator.ts'
+import { useSelection } from '../../state/selection.ts'
 import { OwnershipCanvas } from './OwnershipCanvas.tsx'
+import { RingCanvas } from './RingCanvas.tsx'
 import { sourceOfFields, sourceText } from './source.ts'
+import { useRing } from './use-ring.ts'
 import type { ViewportControl } from './use-viewport.ts'
 
 interface Props {
@@ -26,9 +29,10 @@ export const besideSource = (layout: LayoutRequest, { dcp, interleave }: Props['
     ...(layout.prompt === undefined ? {} : { prompt: layout.prompt }),
   })
 
-/** The same tokens dealt out by another rule, below: same zoom, same selected token, and how many change their rank. */
+/** The same tokens dealt out by another rule: same zoom, same selected token, and how many change their rank. */
 export const Beside = ({ layout, beside, viewport }: Props) => {
-  const setBeside = useCalculator((s) => s.setBeside)
+  const { picture, setBeside } = useCalculator()
+  const ring = useRing(useSelection((s) => s.token))
   const source = besideSource(layout, beside)
   return (
     <section className="ownership-beside" aria-label="Another rule beside it">
@@ -65,7 +69,15 @@ export const Beside = ({ layout, beside, viewport }: Props) => {
           <CloseIcon />
         </button>
       </header>
-      {source.ok ? (
+      {!source.ok ? null : picture === 'ring' ? (
+        <RingCanvas
+          layout={source.layout}
+          pages={null}
+          hasRun={false}
+          control={ring}
+          testId="ownership-beside-ring"
+        />
+      ) : (
         <OwnershipCanvas
           layout={source.layout}
           pages={null}
@@ -73,7 +85,7 @@ export const Beside = ({ layout, beside, viewport }: Props) => {
           viewport={viewport}
           testId="ownership-beside-canvas"
         />
-      ) : null}
+      )}
     </section>
   )
 }
@@ -89,5 +101,5 @@ export const besideText = (layout: LayoutRequest, other: LayoutRequest): string 
     moved === null
       ? ''
       : `${formatInt(moved)} of ${formatInt(layout.len)} tokens (${formatPercent(layout.len === 0 ? 0 : moved / layout.len)}) lie on another rank; `
-  return `${movedText}longest and shortest part differ by ${formatInt(spread(layout))} above, ${formatInt(spread(other))} below`
+  return `${movedText}longest and shortest part differ by ${formatInt(spread(layout))}, beside it by ${formatInt(spread(other))}`
 }

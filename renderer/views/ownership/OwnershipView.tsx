@@ -10,9 +10,12 @@ import { checksOf, firstBeside } from './coverage.ts'
 import { extentOf } from './geometry.ts'
 import { Lengths } from './Lengths.tsx'
 import { OwnershipCanvas } from './OwnershipCanvas.tsx'
+import { PictureChoice } from './PictureChoice.tsx'
+import { RingCanvas } from './RingCanvas.tsx'
 import { sourceText } from './source.ts'
 import { Toolbar } from './Toolbar.tsx'
 import { useOwnershipInspector } from './use-inspector.ts'
+import { useRing } from './use-ring.ts'
 import { useShown } from './use-source.ts'
 import { useViewport } from './use-viewport.ts'
 
@@ -24,7 +27,7 @@ export const OwnershipView = () => {
   const shown = useShown()
   const layout = shown.source.ok ? shown.source.layout : null
   const token = useSelection((s) => s.token)
-  const { followRun, setFollowRun, beside, setBeside } = useCalculator()
+  const { picture, followRun, setFollowRun, beside, setBeside } = useCalculator()
   const other = layout === null || beside === null ? null : besideSource(layout, beside)
   const viewport = useViewport(
     layout === null
@@ -34,6 +37,7 @@ export const OwnershipView = () => {
           other?.ok === true ? extentOf(other.layout.len, other.layout) : 0,
         ),
   )
+  const ring = useRing(token)
   const isSweep = useSession((s) => s.openRun?.manifest.sweep !== undefined)
   const nothing = isSweep && followRun
   useOwnershipInspector(nothing ? null : layout, shown, token)
@@ -52,7 +56,7 @@ export const OwnershipView = () => {
     )
   return (
     <section className="ownership" aria-label="Ownership">
-      <Toolbar shown={shown} viewport={viewport} />
+      <Toolbar shown={shown} control={picture === 'ring' ? ring : viewport} reveal={viewport.reveal} />
       {shown.error === null ? null : (
         <p className="ownership-error" role="alert">
           {shown.error}
@@ -75,6 +79,7 @@ export const OwnershipView = () => {
               if (at !== null) viewport.reveal(at, true)
             }}
           >
+            <PictureChoice />
             <button
               type="button"
               className="button"
@@ -87,13 +92,17 @@ export const OwnershipView = () => {
             </button>
           </Lights>
           <div className="ownership-body">
-            <div className="ownership-pictures">
-              <OwnershipCanvas
-                layout={layout}
-                pages={shown.pages}
-                hasRun={shown.run !== null}
-                viewport={viewport}
-              />
+            <div className={`ownership-pictures ownership-pictures-${picture}`}>
+              {picture === 'ring' ? (
+                <RingCanvas layout={layout} pages={shown.pages} hasRun={shown.run !== null} control={ring} />
+              ) : (
+                <OwnershipCanvas
+                  layout={layout}
+                  pages={shown.pages}
+                  hasRun={shown.run !== null}
+                  viewport={viewport}
+                />
+              )}
               {beside === null ? null : <Beside layout={layout} beside={beside} viewport={viewport} />}
             </div>
             <Lengths

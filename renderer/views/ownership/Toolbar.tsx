@@ -10,10 +10,12 @@ import type { ViewportControl } from './use-viewport.ts'
 
 interface Props {
   readonly shown: Shown
-  readonly viewport: ViewportControl
+  /** Of the picture that is shown. */
+  readonly control: { readonly zoom: (factor: number) => void; readonly fit: () => void }
+  readonly reveal: ViewportControl['reveal']
 }
 
-export const Toolbar = ({ shown, viewport }: Props) => {
+export const Toolbar = ({ shown, control, reveal }: Props) => {
   const hasRun = useSession((s) => s.openRun !== null)
   const setFollowRun = useCalculator((s) => s.setFollowRun)
   const layout = shown.source.ok ? shown.source.layout : null
@@ -48,20 +50,20 @@ export const Toolbar = ({ shown, viewport }: Props) => {
       )}
       {layout === null ? null : (
         <>
-          <GoToToken len={layout.len} viewport={viewport} />
+          <GoToToken len={layout.len} reveal={reveal} />
           <span className="ownership-zoom">
             <button
               type="button"
               className="button"
               aria-label="Zoom out"
-              onClick={() => viewport.zoom(1 / 2)}
+              onClick={() => control.zoom(1 / 2)}
             >
               −
             </button>
-            <button type="button" className="button" aria-label="Zoom in" onClick={() => viewport.zoom(2)}>
+            <button type="button" className="button" aria-label="Zoom in" onClick={() => control.zoom(2)}>
               +
             </button>
-            <button type="button" className="button" title="Show all tokens (0)" onClick={viewport.fit}>
+            <button type="button" className="button" title="Show all tokens (0)" onClick={control.fit}>
               Fit
             </button>
           </span>
@@ -147,7 +149,7 @@ const CalculatorInputs = ({
   )
 }
 
-const GoToToken = ({ len, viewport }: { readonly len: number; readonly viewport: ViewportControl }) => {
+const GoToToken = ({ len, reveal }: { readonly len: number; readonly reveal: Props['reveal'] }) => {
   const [text, setText] = useState('')
   const field = useRef<HTMLInputElement>(null)
   const select = useSelection((s) => s.select)
@@ -160,7 +162,7 @@ const GoToToken = ({ len, viewport }: { readonly len: number; readonly viewport:
         event.preventDefault()
         if (token === null) return
         select({ token })
-        viewport.reveal(token, true)
+        reveal(token, true)
         field.current?.blur()
       }}
     >
