@@ -692,6 +692,11 @@ export const storeMethods = {
       relErr: f32,
     }),
   },
+  /** Log-sum-exp that each rank handed on for every row and head of a capture, [c * T * H], in the base of the capture. */
+  captureLse: {
+    params: z.strictObject({ run: runId, step: int, layer: int }),
+    result: z.strictObject({ lse: f32 }),
+  },
   /** Everything that the merge of one row and head saw: partials [c * width], lse [c], merged and reference [width]. */
   mergeRow: {
     params: z.strictObject({ run: runId, step: int, layer: int, row: int, head: int }),

@@ -130,6 +130,30 @@ const errors = async (files: CaptureFiles, reference: TensorReader): Promise<Flo
   return found
 }
 
+export const captureLse = (
+  bundle: string,
+  config: RunConfig,
+  ref: CaptureRef,
+): Promise<StoreResult<'captureLse'>> =>
+  withCapture(bundle, ref, config.parallel.dcpSize, async ({ ranks, rows, heads }) => ({
+    lse: await fromAll(ranks, 'lse', 0, rows * heads),
+  }))
+
+/** The same `count` values of a tensor from every rank, one rank after the other. */
+const fromAll = async (
+  ranks: readonly TensorReader[],
+  name: string,
+  from: number,
+  count: number,
+): Promise<Float32Array<ArrayBuffer>> => {
+  const parts = await Promise.all(ranks.map((file) => file.values(name, from, count)))
+  const all = new Float32Array(count * parts.length)
+  parts.forEach((part, i) => {
+    all.set(part, i * count)
+  })
+  return all
+}
+
 export const mergeRow = (
   bundle: string,
   config: RunConfig,
@@ -145,19 +169,11 @@ export const mergeRow = (
     if (holder === undefined) throw new StoreProblem(`no rank holds head ${head} after the merge`)
     const kernelOr = (name: 'out' | 'lse'): string =>
       ranks.every((file) => file.has(`${name}_kernel`)) ? `${name}_kernel` : name
-    const fromAll = async (name: string, from: number, count: number): Promise<Float32Array<ArrayBuffer>> => {
-      const parts = await Promise.all(ranks.map((file) => file.values(name, from, count)))
-      const all = new Float32Array(count * parts.length)
-      parts.forEach((part, i) => {
-        all.set(part, i * count)
-      })
-      return all
-    }
     return {
-      lse: await fromAll('lse', at, 1),
-      out: await fromAll('out', at * width, width),
-      lseKernel: await fromAll(kernelOr('lse'), at, 1),
-      outKernel: await fromAll(kernelOr('out'), at * width, width),
+      lse: await fromAll(ranks, 'lse', at, 1),
+      out: await fromAll(ranks, 'out', at * width, width),
+      lseKernel: await fromAll(ranks, kernelOr('lse'), at, 1),
+      outKernel: await fromAll(ranks, kernelOr('out'), at * width, width),
       merged: Float32Array.from(await holder.values('merged', (row * kept + place) * width, width)),
       mergedRank: rank,
       reference: (await reference?.values('out', at * width, width)) ?? null,

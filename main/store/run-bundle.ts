@@ -15,7 +15,7 @@ import type { Manifest } from '../../app/trace/manifest.ts'
 import type { Provenance, Stage } from '../../app/trace/stages.ts'
 import { TABLE_NAMES } from '../../app/trace/tables.ts'
 import { checkPart, hasReference, listCaptures, listParts } from './bundle-files.ts'
-import { captureShape, mergeRow } from './captures.ts'
+import { captureLse, captureShape, mergeRow } from './captures.ts'
 import { stageSources, stepTimes, wallSources } from './compare-queries.ts'
 import type { CompareMethod } from './compare-shelf.ts'
 import { naming } from './damaged-part.ts'
@@ -130,6 +130,7 @@ export class RunBundle {
       const stats = await this.methods.rows(params)
       return captureShape(this.folder, this.#manifest().config, params, stats)
     },
+    captureLse: (params) => captureLse(this.folder, this.#manifest().config, params),
     mergeRow: (params) => mergeRow(this.folder, this.#manifest().config, params),
     points: (params) => withConnection(this.#duck, (c) => points(c, this.folder, params)),
     query: (params, signal) => runQuery(this.folder, params, signal),
@@ -288,6 +289,8 @@ export const answerRun = (
       return answer(method, storeMethods.find.params)
     case 'capture':
       return answer(method, storeMethods.capture.params)
+    case 'captureLse':
+      return answer(method, storeMethods.captureLse.params)
     case 'mergeRow':
       return answer(method, storeMethods.mergeRow.params)
     case 'eventGroups':

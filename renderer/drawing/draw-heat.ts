@@ -116,24 +116,37 @@ export const drawHeat = (
   picked: { readonly row: number; readonly head: number },
   range = heatRange(capture.relErr),
 ): void => {
+  const grid = beginMap(ctx, width, height, capture)
+  drawCells(ctx, capture.relErr, grid, range, theme)
+  const text = inkOf(ctx.canvas).text2
+  drawLegend(ctx, width, HEAT_EDGE.top + grid.cellRows * grid.cellHeight, theme, { range, text })
+  outlineCell(ctx, grid, picked)
+}
+
+/** Ground and numbers of a map of rows and heads; the grid of its cells. */
+export const beginMap = (ctx: Context, width: number, height: number, capture: ErrorGrid): HeatGrid => {
   const ink = inkOf(ctx.canvas)
   const grid = mapGrid(capture, width, height)
   ctx.fillStyle = ink.bg1
   ctx.fillRect(0, 0, width, height)
   ctx.font = `11px ${ink.mono}`
   ctx.textBaseline = 'middle'
-  drawCells(ctx, capture.relErr, grid, range, theme)
   ctx.fillStyle = ink.text2
   drawNumbers(ctx, grid)
-  drawLegend(ctx, width, HEAT_EDGE.top + grid.cellRows * grid.cellHeight, theme, {
-    range,
-    text: ink.text2,
-  })
-  ctx.strokeStyle = ink.accent
+  return grid
+}
+
+/** Frame around the cell of a row and head. */
+export const outlineCell = (
+  ctx: Context,
+  grid: HeatGrid,
+  { row, head }: { readonly row: number; readonly head: number },
+): void => {
+  ctx.strokeStyle = inkOf(ctx.canvas).accent
   ctx.lineWidth = 2
   ctx.strokeRect(
-    HEAT_EDGE.left + picked.head * grid.cellWidth - 1,
-    HEAT_EDGE.top + Math.floor(picked.row / grid.rowsPerCell) * grid.cellHeight - 1,
+    HEAT_EDGE.left + head * grid.cellWidth - 1,
+    HEAT_EDGE.top + Math.floor(row / grid.rowsPerCell) * grid.cellHeight - 1,
     grid.cellWidth + 1,
     grid.cellHeight + 1,
   )

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright'
-import { formatFloat, formatSci } from '../../renderer/drawing/format.ts'
+import { formatFloat, formatPercent, formatSci } from '../../renderer/drawing/format.ts'
 import { seriousIn } from './axe.ts'
 import { bundlesOf, manifestOf, onlyBundle, runDefault, showView } from './desk.ts'
 import { dropOn } from './dump.ts'
@@ -55,6 +55,35 @@ test('every number of the merge view equals one recomputed from the captured ten
   await setNumber(page, 'merge-row', 2)
   await setNumber(page, 'merge-head', 13)
   await expectRow(page, bundle, LAST_STEP, 2, 13)
+})
+
+test('weights of every row and head say from which rank each comes, as the tensors have them', async ({
+  desk: { page, dataDir },
+}) => {
+  await runDefault(page)
+  await showView(page, 'merge')
+  await expect(page.getByTestId('merge-map')).toBeVisible()
+  await page.keyboard.press('KeyM')
+  const map = page.getByTestId('merge-weights')
+  await expect(map).toBeVisible()
+  const note = page.getByTestId('merge-weights-note')
+  const heaviestOf = (row: number, head: number): string => {
+    const { weights } = mergedRow(onlyBundle(dataDir), LAST_STEP, 0, RANKS, row, head)
+    const most = Math.max(...weights)
+    return `row ${row}, head ${head}: most from rank ${weights.indexOf(most)}, ${formatPercent(most)}`
+  }
+  await expect(note).toHaveText(heaviestOf(0, 0))
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowRight')
+  await expect(note).toHaveText(heaviestOf(1, 1))
+  await map.click({ position: { x: 200, y: 30 } })
+  const row = Number(await page.getByTestId('merge-row').inputValue())
+  const head = Number(await page.getByTestId('merge-head').inputValue())
+  await expect(note).toHaveText(heaviestOf(row, head))
+  await expect(page.getByTestId('merge-mass')).toContainText('all rows and heads')
+  expect(await seriousIn(page)).toEqual([])
+  await page.keyboard.press('KeyM')
+  await expect(page.getByTestId('merge-map')).toBeVisible()
 })
 
 test('a step that was not captured is run again with capture on one click, also with empty ranks', async ({

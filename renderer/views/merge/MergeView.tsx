@@ -2,9 +2,9 @@ import '../../controls/controls.css'
 import './merge.css'
 import { NothingOfSweep } from '../../controls/NothingOfSweep.tsx'
 import { useSession } from '../../state/session.ts'
-import { ErrorMap } from './ErrorMap.tsx'
 import { LsePicture } from './LsePicture.tsx'
 import { MERGE_PARTS, PART_WORDS, useMergeLook } from './look.ts'
+import { Maps } from './Maps.tsx'
 import { MissingCapture, NoRun } from './Missing.tsx'
 import { inBase } from './model.ts'
 import { RankTable } from './RankTable.tsx'
@@ -45,7 +45,7 @@ export const MergeView = () => {
       ) : (
         <div className="merge-body">
           <div className="merge-left">
-            <ErrorMap capture={capture} row={row} head={head} />
+            <Maps run={run.id} captured={state.choice.key} capture={capture} row={row} head={head} />
             <RankTable model={inBase(model, capture.lseBase, base)} base={base} />
           </div>
           <div className="merge-right">

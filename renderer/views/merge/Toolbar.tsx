@@ -27,11 +27,15 @@ export const Toolbar = ({ run, captured, capture, row, head }: Props) => {
     select({ request: capture?.request[kept] ?? null, qIndex: capture?.qIndex[kept] ?? null })
   }
   const toHead = (next: number): void => select({ head: within(Math.trunc(next), heads) })
-  const { part, base, show, showBase } = useMergeLook()
+  const { map, part, base, show, showBase, showMap } = useMergeLook()
   const shownBase = base ?? capture?.lseBase ?? 'e'
   useViewKeys((event) => {
     if (event.code === 'KeyB') {
       showBase(shownBase === 'e' ? '2' : 'e')
+      return true
+    }
+    if (event.code === 'KeyM') {
+      showMap(map === 'error' ? 'weight' : 'error')
       return true
     }
     if (event.code === 'KeyC') {

@@ -178,6 +178,18 @@ describe('a captured step and layer', () => {
     expect(first.mergedRank).toBe(0)
   })
 
+  it('gives the lse of every rank, row and head', async () => {
+    await captured(true)
+    const { lse } = storeMethods.captureLse.result.parse(await store.request('captureLse', ref))
+    const { rows, heads, ranks } = await store.request('capture', ref)
+    expect(lse).toHaveLength(ranks * rows * heads)
+    for (let row = 0; row < rows; row++)
+      for (let head = 0; head < heads; head++) {
+        const one = await store.request('mergeRow', { ...ref, row, head })
+        expect([...one.lse]).toEqual([0, 1].map((rank) => lse[(rank * rows + row) * heads + head]))
+      }
+  })
+
   it('is whole without a reference', async () => {
     await captured(false)
     const capture = await store.request('capture', ref)
