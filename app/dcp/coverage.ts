@@ -1,5 +1,5 @@
 import { globalIndex, localLengths, owner } from './ownership.ts'
-import type { RankId, Sharding, TokenIndex } from './types.ts'
+import type { RankId, Sharding, Slot, TokenIndex } from './types.ts'
 
 /** What must hold of how one request lies on its ranks. */
 export const COVERAGE_CHECKS = ['sum', 'grows', 'overlap', 'gap'] as const
@@ -27,10 +27,10 @@ export interface Counted {
   readonly local: readonly number[]
 }
 
-/** Ranks that stored a token, where that was captured. */
+/** Where a token was stored, by rank, where that was captured. */
 export interface Written {
   readonly token: TokenIndex
-  readonly ranks: readonly RankId[]
+  readonly places: readonly { readonly rank: RankId; readonly slot: Slot }[]
 }
 
 const RULES: Readonly<Record<CoverageCheckName, string>> = {
@@ -105,14 +105,15 @@ const overlap = ({ len, local }: Counted, sharding: Sharding, written: Written |
   const extra = local.map((count, rank) => Math.max(0, count - (right[rank] ?? 0)))
   const count = extra.reduce((sum, more) => sum + more, 0)
   const rank = extra.findIndex((more) => more > 0)
-  if (written !== null && written.ranks.length > 1) {
+  if (written !== null && written.places.length > 1) {
     const own = owner(written.token, sharding)
+    const ranks = written.places.map((place) => place.rank)
     return {
       state: 'broken',
-      count: Math.max(count, written.ranks.length - 1),
-      detail: `token ${written.token} is stored on ranks ${written.ranks.join(', ')}; its owner is rank ${own}`,
+      count: Math.max(count, ranks.length - 1),
+      detail: `token ${written.token} is stored on ranks ${ranks.join(', ')}; its owner is rank ${own}`,
       token: written.token,
-      rank: written.ranks.find((one) => one !== own) ?? own,
+      rank: ranks.find((one) => one !== own) ?? own,
     }
   }
   if (count === 0)
@@ -149,7 +150,7 @@ const gap = ({ len, local }: Counted, sharding: Sharding, written: Written | nul
       token: first.token,
       rank: first.rank,
     }
-  if (written !== null && written.ranks.length === 0)
+  if (written !== null && written.places.length === 0)
     return {
       state: 'broken',
       count: 1,

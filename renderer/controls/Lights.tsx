@@ -1,5 +1,6 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { formatInt } from '../drawing/format.ts'
+import { CopyButton } from '../shell/CopyButton.tsx'
 
 /** A rule that must hold, and whether it does. */
 export interface LightCheck {
@@ -33,7 +34,7 @@ interface Props<C extends LightCheck> {
   readonly children?: ReactNode
 }
 
-/** What must hold, as lights; one that does not leads to the first place that breaks it. */
+/** What must hold, as lights; one that does not leads to the first place that breaks it, and says what does. */
 export const Lights = <C extends LightCheck>({
   checks,
   label,
@@ -41,22 +42,40 @@ export const Lights = <C extends LightCheck>({
   leads,
   onShow,
   children,
-}: Props<C>) => (
-  <div className="lights">
-    <ul aria-label={label}>
-      {checks.map((check) => (
-        <li key={check.name}>
-          <Light
-            check={check}
-            testId={`${testId}-${check.name}`}
-            onShow={leads(check) ? () => onShow(check) : null}
-          />
-        </li>
-      ))}
-    </ul>
-    {children}
-  </div>
-)
+}: Props<C>) => {
+  const [asked, setAsked] = useState<string | null>(null)
+  const told = checks.find(({ name, state }) => name === asked && state === 'broken')
+  const show = (check: C): void => {
+    setAsked(check.name)
+    onShow(check)
+  }
+  return (
+    <>
+      <div className="lights">
+        <ul aria-label={label}>
+          {checks.map((check) => (
+            <li key={check.name}>
+              <Light
+                check={check}
+                testId={`${testId}-${check.name}`}
+                onShow={leads(check) ? () => show(check) : null}
+              />
+            </li>
+          ))}
+        </ul>
+        {children}
+      </div>
+      {told === undefined ? null : (
+        <p className="light-detail" role="status" data-testid={`${testId}-detail`}>
+          <span className="selectable">
+            {told.rule}: {told.detail}
+          </span>
+          <CopyButton text={`${told.rule}: ${told.detail}`} what="what breaks it" />
+        </p>
+      )}
+    </>
+  )
+}
 
 interface LightProps {
   readonly check: LightCheck

@@ -1,6 +1,8 @@
 import { Fragment } from 'react'
 import { SourceBadge } from '../controls/SourceBadge.tsx'
 import { placedSource } from '../drawing/provenance.ts'
+import { useDump } from '../state/dump.ts'
+import { nameOf } from '../state/open.ts'
 import { NO_SELECTION, useSelection } from '../state/selection.ts'
 import { useSession } from '../state/session.ts'
 import { ExportButton } from './export/ExportButton.tsx'
@@ -24,10 +26,18 @@ const ViewHelpButton = () => {
   )
 }
 
+/** The run, or without one the dump, that the selection is of. */
+const useShownName = (): string => {
+  const dump = useDump((s) => s.dump)
+  const session = useSession()
+  if (session.openRun !== null) return session.openRun.manifest.name
+  return dump === null ? 'no run' : nameOf({ kind: 'dump', id: dump }, session)
+}
+
 /** The selection as breadcrumbs from the run inwards; each part can be let go, and all at once. */
 export const SelectionBar = () => {
   const selection = useSelection()
-  const name = useSession((s) => s.openRun?.manifest.name ?? null)
+  const name = useShownName()
   const placed = useSession((s) => (s.openRun === null ? undefined : placedSource(s.openRun.manifest)))
   const parts = PARTS.flatMap(({ key, word }) => {
     const value = selection[key]
@@ -36,7 +46,7 @@ export const SelectionBar = () => {
   return (
     <div className="selection-row">
       <nav className="selection-bar" aria-label="Selection">
-        <span className="selection-run">{name ?? 'no run'}</span>
+        <span className="selection-run">{name}</span>
         {parts.map(({ key, word, value }) => (
           <Fragment key={key}>
             <span className="selection-arrow" aria-hidden="true">

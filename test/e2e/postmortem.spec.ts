@@ -92,9 +92,10 @@ test('a dropped folder is looked into down to single values', async ({ desk: { a
   await page.keyboard.press('l')
   await expect(page.getByTestId('pm-octaves')).toHaveAttribute('aria-pressed', 'true')
 
-  // The length of the selected request goes with it.
+  // The selected request goes with it.
   await page.getByTestId('pm-to-ownership').click()
-  await expect(page.getByTestId('ownership-len')).toHaveValue('2')
+  await expect(page.getByTestId('ownership-dump')).toHaveAttribute('aria-pressed', 'true')
+  await expect(page.getByRole('toolbar', { name: 'Ownership' })).toContainText('length 2')
 })
 
 test('what cannot be used is listed with its sentence, and what can be answered is told', async ({

@@ -76,7 +76,8 @@ export const VIEW_TEXTS: Readonly<Record<ViewId, ViewText>> = {
         communication orange, <Term id="merge" /> purple. In a <Term id="collective" /> the hatched part is{' '}
         <Term id="wait" /> for the last rank, the rest is <Term id="transfer" />. The rank that is never
         hatched is the slow one; lines lead from it to those that wait. K shows the <Term id="criticalPath" />{' '}
-        of the selected step and names its slowest rank, T counts the spans of any part.
+        of the selected step and names its slowest rank, T counts the spans of any part, by stage or by rank,
+        and names the rank that made the others wait.
       </>
     ),
     formulas: [
@@ -92,7 +93,8 @@ export const VIEW_TEXTS: Readonly<Record<ViewId, ViewText>> = {
         the ring a turn deals a block to every rank, so that each keeps its sector and grows outwards in turn.
         Point at a token to see its <Term id="localIndex" />, <Term id="virtualPage" />, <Term id="page" />{' '}
         and <Term id="slot" />. Lights say whether what the ranks counted sums to the length, grows in turn,
-        and holds every token once, and lead to the one that breaks it.
+        and holds every token once, and lead to the one that breaks it: of a run, or of a dump that
+        Post-mortem shows.
       </>
     ),
     formulas: [

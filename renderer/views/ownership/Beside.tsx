@@ -73,7 +73,7 @@ export const Beside = ({ layout, beside, viewport }: Props) => {
         <RingCanvas
           layout={source.layout}
           pages={null}
-          hasRun={false}
+          hasTable={false}
           control={ring}
           testId="ownership-beside-ring"
         />
@@ -81,7 +81,7 @@ export const Beside = ({ layout, beside, viewport }: Props) => {
         <OwnershipCanvas
           layout={source.layout}
           pages={null}
-          hasRun={false}
+          hasTable={false}
           viewport={viewport}
           testId="ownership-beside-canvas"
         />

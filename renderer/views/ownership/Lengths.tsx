@@ -11,6 +11,8 @@ import { type EngineLengths, lengthsAgree } from './engine-lengths.ts'
 interface Props {
   readonly layout: LayoutRequest
   readonly recorded: EngineLengths | null
+  /** Who recorded them. */
+  readonly by: 'the engine' | 'the dump'
   /** Lengths at the step before. */
   readonly before: EngineLengths | null
   readonly balance: Balance | null
@@ -19,7 +21,7 @@ interface Props {
 }
 
 /** Local length of each rank, as the engine counted it where it is known, and whether together they are the length. */
-export const Lengths = ({ layout, recorded, before, balance, topk }: Props) => {
+export const Lengths = ({ layout, recorded, by, before, balance, topk }: Props) => {
   const theme = useTheme()
   const { rank: selected, select } = useSelection()
   const { ranks, newestOwner, len } = layoutOf(layout)
@@ -88,7 +90,7 @@ export const Lengths = ({ layout, recorded, before, balance, topk }: Props) => {
               len,
               ranks.map((r) => r.localLen),
             )}
-            yes="the engine recorded the same lengths"
+            yes={`${by} recorded the same lengths`}
             no={`the rule gives ${ranks.map((r) => formatInt(r.localLen)).join(', ')}`}
           />
         )}

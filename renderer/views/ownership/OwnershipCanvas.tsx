@@ -4,6 +4,7 @@ import { useViewKeys } from '../../controls/use-view-keys.ts'
 import { useCanvas } from '../../drawing/canvas.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useTheme } from '../../theme/use-theme.ts'
+import { type Copies, NO_COPIES } from './copies.ts'
 import { drawOwnership } from './draw.ts'
 import { factsOf } from './facts.ts'
 import { cardPlace, type Geometry, geometryOf, type Hit, hitAt, NOTHING, type Point } from './geometry.ts'
@@ -16,7 +17,8 @@ import { positionAt } from './viewport.ts'
 interface Props {
   readonly layout: LayoutRequest
   readonly pages: Int32Array | null
-  readonly hasRun: boolean
+  readonly hasTable: boolean
+  readonly copies?: Copies
   readonly viewport: ViewportControl
   readonly testId?: string
 }
@@ -42,7 +44,14 @@ const pointOf = (event: { clientX: number; clientY: number }, element: Element):
   return { x: event.clientX - box.left, y: event.clientY - box.top }
 }
 
-export const OwnershipCanvas = ({ layout, pages, hasRun, viewport, testId = 'ownership-canvas' }: Props) => {
+export const OwnershipCanvas = ({
+  layout,
+  pages,
+  hasTable,
+  copies = NO_COPIES,
+  viewport,
+  testId = 'ownership-canvas',
+}: Props) => {
   const theme = useTheme()
   const { token, rank, select } = useSelection()
   const [pointer, setPointer] = useState<Pointer | null>(null)
@@ -66,9 +75,10 @@ export const OwnershipCanvas = ({ layout, pages, hasRun, viewport, testId = 'own
         hovered,
         selected,
         rank,
+        copies,
       })
     },
-    [layout, theme, viewport.view.start, viewport.view.scale, pages, hovered, selected, rank],
+    [layout, theme, viewport.view.start, viewport.view.scale, pages, hovered, selected, rank, copies],
   )
 
   const hit = (point: Point): Hit => {
@@ -152,7 +162,7 @@ export const OwnershipCanvas = ({ layout, pages, hasRun, viewport, testId = 'own
           at={pointer.at}
           place={cardPlace(pointer.at, hovered, viewport.view, pointer.geometry, layout)}
           facts={factsOf(hovered, len, layout, pages)}
-          hasTable={hasRun}
+          hasTable={hasTable}
         />
       )}
     </div>

@@ -1,11 +1,13 @@
 import '../../controls/controls.css'
 import './ownership.css'
+import { useMemo } from 'react'
 import { Lights } from '../../controls/Lights.tsx'
 import { NothingOfSweep } from '../../controls/NothingOfSweep.tsx'
 import { useCalculator } from '../../state/calculator.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useSession } from '../../state/session.ts'
 import { Beside, besideSource } from './Beside.tsx'
+import { copiesOf, extentOfCopies, NO_COPIES } from './copies.ts'
 import { checksOf, firstBeside } from './coverage.ts'
 import { extentOf } from './geometry.ts'
 import { Lengths } from './Lengths.tsx'
@@ -27,20 +29,26 @@ export const OwnershipView = () => {
   const shown = useShown()
   const layout = shown.source.ok ? shown.source.layout : null
   const token = useSelection((s) => s.token)
-  const { picture, followRun, setFollowRun, beside, setBeside } = useCalculator()
+  const { picture, source, setSource, beside, setBeside } = useCalculator()
+  const { written, pages } = shown
+  const copies = useMemo(
+    () => (layout === null ? NO_COPIES : copiesOf(written, layout, pages)),
+    [written, layout, pages],
+  )
   const other = layout === null || beside === null ? null : besideSource(layout, beside)
   const viewport = useViewport(
     layout === null
       ? 0
       : Math.max(
           extentOf(layout.len, layout),
+          extentOfCopies(copies, layout),
           other?.ok === true ? extentOf(other.layout.len, other.layout) : 0,
         ),
   )
   const ring = useRing(token)
   const isSweep = useSession((s) => s.openRun?.manifest.sweep !== undefined)
-  const nothing = isSweep && followRun
-  useOwnershipInspector(nothing ? null : layout, shown, token)
+  const nothing = isSweep && source === 'run'
+  useOwnershipInspector(nothing ? null : layout, shown, copies, token)
   if (nothing)
     return (
       <NothingOfSweep lacks="no tokens">
@@ -48,7 +56,7 @@ export const OwnershipView = () => {
           type="button"
           className="button"
           data-testid="ownership-of-sweep"
-          onClick={() => setFollowRun(false)}
+          onClick={() => setSource('calculator')}
         >
           Calculate a layout
         </button>
@@ -94,12 +102,18 @@ export const OwnershipView = () => {
           <div className="ownership-body">
             <div className={`ownership-pictures ownership-pictures-${picture}`}>
               {picture === 'ring' ? (
-                <RingCanvas layout={layout} pages={shown.pages} hasRun={shown.run !== null} control={ring} />
+                <RingCanvas
+                  layout={layout}
+                  pages={shown.pages}
+                  hasTable={shown.run !== null || shown.dump !== null}
+                  control={ring}
+                />
               ) : (
                 <OwnershipCanvas
                   layout={layout}
                   pages={shown.pages}
-                  hasRun={shown.run !== null}
+                  hasTable={shown.run !== null || shown.dump !== null}
+                  copies={copies}
                   viewport={viewport}
                 />
               )}
@@ -108,6 +122,7 @@ export const OwnershipView = () => {
             <Lengths
               layout={layout}
               recorded={shown.recorded}
+              by={shown.dump === null ? 'the engine' : 'the dump'}
               before={shown.before}
               topk={shown.run?.topk ?? null}
               balance={shown.balance}

@@ -15,7 +15,7 @@ import type { RingControl } from './use-ring.ts'
 interface Props {
   readonly layout: LayoutRequest
   readonly pages: Int32Array | null
-  readonly hasRun: boolean
+  readonly hasTable: boolean
   readonly control: RingControl
   readonly testId?: string
 }
@@ -32,7 +32,7 @@ const ZOOM = 1.3
 const CARD_WIDTH = 220
 
 /** The tokens of a request on a ring, a sector to each rank. */
-export const RingCanvas = ({ layout, pages, hasRun, control, testId = 'ownership-ring' }: Props) => {
+export const RingCanvas = ({ layout, pages, hasTable, control, testId = 'ownership-ring' }: Props) => {
   const theme = useTheme()
   const { token, rank, select } = useSelection()
   const [pointer, setPointer] = useState<Pointer | null>(null)
@@ -103,7 +103,7 @@ export const RingCanvas = ({ layout, pages, hasRun, control, testId = 'ownership
             above: card.pointer.at.y > card.pointer.ring.centre.y,
           }}
           facts={factsOf(card.hovered, len, layout, pages)}
-          hasTable={hasRun}
+          hasTable={hasTable}
         />
       )}
     </div>

@@ -4,6 +4,7 @@ import { formatInt } from '../../drawing/format.ts'
 import { type CalculatorFields, useCalculator } from '../../state/calculator.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useSession } from '../../state/session.ts'
+import type { DumpPart } from './dump-part.ts'
 import { tokenFromText } from './source.ts'
 import type { RunPart, Shown } from './use-source.ts'
 import type { ViewportControl } from './use-viewport.ts'
@@ -17,7 +18,7 @@ interface Props {
 
 export const Toolbar = ({ shown, control, reveal }: Props) => {
   const hasRun = useSession((s) => s.openRun !== null)
-  const setFollowRun = useCalculator((s) => s.setFollowRun)
+  const { dumped, setSource } = useCalculator()
   const layout = shown.source.ok ? shown.source.layout : null
   return (
     <div className="toolbar ownership-toolbar" role="toolbar" aria-label="Ownership">
@@ -29,24 +30,38 @@ export const Toolbar = ({ shown, control, reveal }: Props) => {
           aria-pressed={shown.run !== null}
           disabled={!hasRun}
           title={hasRun ? 'Show the open run' : 'No run is open'}
-          onClick={() => setFollowRun(true)}
+          onClick={() => setSource('run')}
         >
           Run
         </button>
+        {dumped === null ? null : (
+          <button
+            type="button"
+            className="button"
+            aria-pressed={shown.dump !== null}
+            title={`Show ${dumped.name}, the dump that was looked at in Post-mortem`}
+            data-testid="ownership-dump"
+            onClick={() => setSource('dump')}
+          >
+            Dump
+          </button>
+        )}
         <button
           type="button"
           className="button"
-          aria-pressed={shown.run === null}
+          aria-pressed={shown.run === null && shown.dump === null}
           data-testid="ownership-calculator"
-          onClick={() => setFollowRun(false)}
+          onClick={() => setSource('calculator')}
         >
           Calculator
         </button>
       </fieldset>
-      {shown.run === null ? (
-        <CalculatorInputs fields={shown.fields} shown={shown} />
-      ) : (
+      {shown.run !== null ? (
         <RunInputs run={shown.run} len={layout?.len ?? 0} />
+      ) : shown.dump !== null ? (
+        <DumpInputs dump={shown.dump} len={layout?.len ?? 0} />
+      ) : (
+        <CalculatorInputs fields={shown.fields} shown={shown} />
       )}
       {layout === null ? null : (
         <>
@@ -78,17 +93,7 @@ const RunInputs = ({ run, len }: { readonly run: RunPart; readonly len: number }
   if (run.steps === 0) return <span className="ownership-detail">The run has no step yet.</span>
   return (
     <>
-      <NumberField
-        label="request"
-        value={run.request}
-        min={0}
-        max={run.requests - 1}
-        unit={`of ${formatInt(run.requests)}`}
-        testId="ownership-request"
-        onChange={(request) =>
-          select({ request: Math.min(Math.max(0, Math.trunc(request)), run.requests - 1) })
-        }
-      />
+      <RequestInput request={run.request} requests={run.requests} />
       <NumberField
         label="step"
         value={run.step}
@@ -98,12 +103,41 @@ const RunInputs = ({ run, len }: { readonly run: RunPart; readonly len: number }
         testId="ownership-step"
         onChange={(step) => select({ step: Math.min(Math.max(0, Math.trunc(step)), run.steps - 1) })}
       />
-      <span className="ownership-detail">
-        length <b className="num">{formatInt(len)}</b>
-      </span>
+      <Length len={len} />
     </>
   )
 }
+
+const DumpInputs = ({ dump: { of, request }, len }: { readonly dump: DumpPart; readonly len: number }) => (
+  <>
+    <RequestInput request={request} requests={of.lens.length} />
+    <span className="ownership-detail" data-testid="ownership-dump-of">
+      {of.name}, step <b className="num">{of.step}</b>, layer <b className="num">{of.layer}</b>
+    </span>
+    <Length len={len} />
+  </>
+)
+
+const RequestInput = ({ request, requests }: { readonly request: number; readonly requests: number }) => {
+  const select = useSelection((s) => s.select)
+  return (
+    <NumberField
+      label="request"
+      value={request}
+      min={0}
+      max={requests - 1}
+      unit={`of ${formatInt(requests)}`}
+      testId="ownership-request"
+      onChange={(typed) => select({ request: Math.min(Math.max(0, Math.trunc(typed)), requests - 1) })}
+    />
+  )
+}
+
+const Length = ({ len }: { readonly len: number }) => (
+  <span className="ownership-detail">
+    length <b className="num">{formatInt(len)}</b>
+  </span>
+)
 
 /** Fields are only as wide as their largest numbers need: the toolbar is one line in a window of 1280 pixels. */
 const INPUTS: readonly { key: keyof CalculatorFields; label: string; min: number; digits: number }[] = [

@@ -12,7 +12,14 @@ const byRule = (len: number, layout: LayoutRequest): Counted => ({ len, local: l
 /** What must hold of the request: of what the engine recorded, and without a run of the rule itself. */
 export const checksOf = (
   layout: LayoutRequest,
-  { run, recorded, before, written }: Pick<Shown, 'run' | 'recorded' | 'before' | 'written'>,
+  {
+    run,
+    dump,
+    recorded,
+    before,
+    written,
+    error,
+  }: Pick<Shown, 'run' | 'dump' | 'recorded' | 'before' | 'written' | 'error'>,
 ): CoverageCheck[] => {
   const now = counted(recorded)
   if (now !== null) return coverageChecks(now, layout, counted(before), written)
@@ -22,13 +29,12 @@ export const checksOf = (
     layout.len === 0 ? null : byRule(layout.len - 1, layout),
     null,
   )
-  return run === null
-    ? rule
-    : rule.map((check) => ({
-        ...check,
-        state: 'unknown',
-        detail: 'the lengths of this step are not read yet',
-      }))
+  if (run === null && dump === null) return rule
+  const detail =
+    dump?.of.counted === false
+      ? 'needs seq_lens_local of every rank, which the dump does not have'
+      : (error ?? 'the lengths of this step are not read yet')
+  return rule.map((check) => ({ ...check, state: 'unknown', detail }))
 }
 
 /** The rule that is shown beside another at first: pages in turn, or tokens in turn where pages are. */

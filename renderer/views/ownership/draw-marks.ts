@@ -1,6 +1,9 @@
+import { formatInt } from '../../drawing/format.ts'
 import { strokeWithHalo } from '../../drawing/halo.ts'
-import { type Box, shardBox, stripBox } from './geometry.ts'
+import { fits, widthOf } from './draw-strip.ts'
+import { type Box, keyBox, shardBox, stripBox } from './geometry.ts'
 import type { Scene } from './scene.ts'
+import { detailText, stripOf } from './strip.ts'
 
 type Context = CanvasRenderingContext2D
 
@@ -15,11 +18,18 @@ const outline = (ctx: Context, box: Box, scene: Scene, colour: string, width: nu
   strokeWithHalo(ctx, scene.ink, colour, width, () => ctx.rect(x - 0.5, y - 0.5, w, h + 1))
 }
 
-/** Joins the cell of a token in the strip with its key in the shard of its owner. */
-const drawJoin = (ctx: Context, token: number, scene: Scene, colour: string, width: number): void => {
-  const { view, geometry, paging } = scene
+/** Joins the cell of a token in the strip with a key in a shard. */
+const drawJoin = (
+  ctx: Context,
+  token: number,
+  key: Box,
+  scene: Scene,
+  colour: string,
+  width: number,
+): void => {
+  const { view, geometry } = scene
   const above = visible(stripBox(token, view, geometry))
-  const below = visible(shardBox(token, view, geometry, paging))
+  const below = visible(key)
   const from = { x: above.x + above.width / 2, y: above.y + above.height + 1 }
   const to = { x: below.x + below.width / 2, y: below.y }
   const turn = geometry.columns.top - 8
@@ -53,13 +63,39 @@ const drawNewest = (ctx: Context, scene: Scene): void => {
   ctx.lineTo(x + 5, y + 9)
   ctx.fill()
   outline(ctx, below, scene, ink.accent, 1)
-  ctx.textAlign = x - 80 > geometry.left ? 'right' : 'left'
-  ctx.fillText('newest', x + (ctx.textAlign === 'right' ? -8 : 8), y + 10)
+  // Left of the flag, unless what one cell is stands there.
+  const detail = detailText(stripOf(view, geometry.plotWidth, len, paging), paging)
+  const isFree = x - 8 - widthOf('newest') > geometry.left + widthOf(detail)
+  ctx.textAlign = isFree ? 'right' : 'left'
+  const at = isFree ? x - 8 : Math.max(x + 8, geometry.left + widthOf(detail))
+  ctx.fillText('newest', at, y + 10)
+}
+
+/** Where a token was stored beside its place, joined with it where it is selected. */
+const drawCopies = (ctx: Context, scene: Scene): void => {
+  const { copies, selected, geometry, view, paging, ink } = scene
+  const { token, places } = copies
+  if (token === null) return
+  const boxes = places.flatMap(({ rank, localIndex }) =>
+    localIndex === null ? [] : [keyBox(localIndex, rank, view, geometry, paging)],
+  )
+  for (const box of boxes)
+    if (selected === token) drawJoin(ctx, token, box, scene, ink.bad, 2)
+    else outline(ctx, box, scene, ink.bad, 2)
+  const text = `t ${formatInt(token)}`
+  ctx.fillStyle = ink.bad
+  ctx.textAlign = 'left'
+  // Beside the lines, which go down the middle.
+  for (const box of boxes)
+    if (box.height >= 13 && fits(text, box.width)) ctx.fillText(text, box.x + 4, box.y + box.height - 8)
 }
 
 export const drawMarks = (ctx: Context, scene: Scene): void => {
-  const { hovered, selected, len, ink } = scene
+  const { hovered, selected, len, ink, view, geometry, paging } = scene
+  const join = (token: number, colour: string, width: number): void =>
+    drawJoin(ctx, token, shardBox(token, view, geometry, paging), scene, colour, width)
   drawNewest(ctx, scene)
-  if (selected !== null && selected < len) drawJoin(ctx, selected, scene, ink.accent, 2)
-  if (hovered !== null && hovered < len && hovered !== selected) drawJoin(ctx, hovered, scene, ink.text0, 1.5)
+  drawCopies(ctx, scene)
+  if (selected !== null && selected < len) join(selected, ink.accent, 2)
+  if (hovered !== null && hovered < len && hovered !== selected) join(hovered, ink.text0, 1.5)
 }

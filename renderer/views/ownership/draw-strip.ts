@@ -12,7 +12,10 @@ type Context = CanvasRenderingContext2D
 const CHARACTER = 6.7
 const ROOM = 4
 
-export const fits = (text: string, width: number): boolean => text.length * CHARACTER + ROOM <= width
+/** Room that a text takes. */
+export const widthOf = (text: string): number => text.length * CHARACTER + ROOM
+
+export const fits = (text: string, width: number): boolean => widthOf(text) <= width
 
 export const drawRowLabel = (ctx: Context, text: string, y: number, scene: Scene): void => {
   ctx.fillStyle = scene.ink.text2

@@ -1,5 +1,6 @@
 import { formatInt } from '../../drawing/format.ts'
 import type { InspectorRow } from '../../shell/Inspector.tsx'
+import type { Copies } from './copies.ts'
 import type { TokenFacts } from './facts.ts'
 
 /** A whole number, spaced for the eye and copied as it is. */
@@ -26,3 +27,19 @@ export const factRows = (facts: TokenFacts, hasTable: boolean): InspectorRow[] =
     placed('slot', facts.slot),
   ]
 }
+
+/** Keys that a rank counts, where that is known, and by the rule where it counts others. */
+export const localLengthRow = (rank: number, byRule: number, counted: number = byRule): InspectorRow => ({
+  ...intRow(`local length, rank ${rank}`, counted),
+  note: counted === byRule ? 'tokens' : `tokens, ${formatInt(byRule)} by the rule`,
+})
+
+/** Every other place of a token that is stored more than once, or where it does not belong. */
+export const copyRows = ({ places }: Copies): InspectorRow[] =>
+  places.map(({ rank, slot, page, localIndex }) => ({
+    ...intRow(`also on rank ${rank}, slot`, slot),
+    note:
+      localIndex === null
+        ? `page ${formatInt(page)}, none of this request's`
+        : `page ${formatInt(page)}, local index ${formatInt(localIndex)}`,
+  }))

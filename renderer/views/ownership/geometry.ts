@@ -78,13 +78,23 @@ export const stripBox = (token: number, view: Viewport, geometry: Geometry): Box
   height: geometry.strip.height,
 })
 
-/** Box of a token in the shard of its owner. */
-export const shardBox = (token: number, view: Viewport, geometry: Geometry, paging: Paging): Box => ({
-  x: geometry.left + localX(localIndex(token, paging), view, paging.dcp),
-  y: geometry.shards.top + owner(token, paging) * geometry.shards.row,
-  width: view.scale * paging.dcp,
+/** Box of a local index in the shard of a rank. */
+export const keyBox = (
+  local: number,
+  rank: number,
+  view: Viewport,
+  geometry: Geometry,
+  { dcp }: Paging,
+): Box => ({
+  x: geometry.left + localX(local, view, dcp),
+  y: geometry.shards.top + rank * geometry.shards.row,
+  width: view.scale * dcp,
   height: geometry.shards.bar,
 })
+
+/** Box of a token in the shard of its owner. */
+export const shardBox = (token: number, view: Viewport, geometry: Geometry, paging: Paging): Box =>
+  keyBox(localIndex(token, paging), owner(token, paging), view, geometry, paging)
 
 export type Hit =
   | { readonly kind: 'token'; readonly token: number; readonly part: 'strip' | 'shard' }

@@ -2,6 +2,7 @@ import type { Paging } from '../../../app/dcp/types.ts'
 import type { Ink } from '../../drawing/ink.ts'
 import type { RankPainter } from '../../drawing/rank-fill.ts'
 import type { Theme } from '../../theme/colours.ts'
+import type { Copies } from './copies.ts'
 import type { Geometry } from './geometry.ts'
 import type { Viewport } from './viewport.ts'
 
@@ -15,6 +16,8 @@ export interface Picture {
   readonly hovered: number | null
   readonly selected: number | null
   readonly rank: number | null
+  /** Where a token was stored beside its place. */
+  readonly copies: Copies
 }
 
 /** A picture with everything that drawing needs. */

@@ -26,6 +26,10 @@ export const sourceOfRun = (config: RunConfig, request: number, step: number): S
     ...(restarts(config) ? { prompt: contextLens(config)[request] ?? 0 } : {}),
   })
 
+/** A place among `count`, or else the other one. */
+export const inRange = (x: number | null, count: number, otherwise: number): number =>
+  Math.min(Math.max(0, x ?? otherwise), Math.max(0, count - 1))
+
 const numberAt = (value: unknown, path: readonly string[]): number | undefined => {
   let at = value
   for (const key of path) at = typeof at === 'object' && at !== null ? Reflect.get(at, key) : undefined

@@ -1,6 +1,7 @@
 import { useMemo } from 'react'
 import { type Balance, balanceOf } from '../../../app/dcp/balance.ts'
 import type { Written } from '../../../app/dcp/coverage.ts'
+import type { RunInfo } from '../../../app/protocol/store.ts'
 import type { RunConfig } from '../../../app/run/config.ts'
 import { contextLens, lengthAtStep, restarts } from '../../../app/run/engine-config.ts'
 import { type CalculatorFields, useCalculator } from '../../state/calculator.ts'
@@ -8,9 +9,10 @@ import { useRunForm } from '../../state/form.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useSession } from '../../state/session.ts'
 import { useAnswer } from '../../state/use-answer.ts'
+import { type DumpPart, sourceOfDump, useDumpPart, usePagesOfDump } from './dump-part.ts'
 import { type EngineLengths, engineLengths } from './engine-lengths.ts'
-import { fieldsOfDraft, type Source, sourceOfFields, sourceOfRun } from './source.ts'
-import { useWritten } from './use-written.ts'
+import { fieldsOfDraft, inRange, type Source, sourceOfFields, sourceOfRun } from './source.ts'
+import { type StoredRequest, useStored } from './use-stored.ts'
 
 /** The request of the open run that is shown. */
 export interface RunPart {
@@ -26,15 +28,16 @@ export interface RunPart {
 
 export interface Shown {
   readonly source: Source
-  /** null when the calculator's fields are shown. */
+  /** Both null when the calculator's fields are shown. */
   readonly run: RunPart | null
+  readonly dump: DumpPart | null
   readonly fields: CalculatorFields
   /** Physical page of each block-table column; null while unknown. */
   readonly pages: Int32Array | null
   /** Lengths that the engine itself recorded for this request and step, and for the step before; null while unknown. */
   readonly recorded: EngineLengths | null
   readonly before: EngineLengths | null
-  /** Ranks that stored the newest token, where that was captured. */
+  /** Where the newest token was stored, where that was captured. */
   readonly written: Written | null
   readonly balance: Balance | null
   readonly error: string | null
@@ -43,15 +46,12 @@ export interface Shown {
 /** Most rows of statistics that are fetched to compare lengths: a batch beyond it is not compared. */
 const MAX_ROWS = 65_536
 
-const inRange = (x: number | null, count: number, otherwise: number): number =>
-  Math.min(Math.max(0, x ?? otherwise), Math.max(0, count - 1))
-
 const useRunPart = () => {
   const open = useSession((s) => s.openRun)
-  const followRun = useCalculator((s) => s.followRun)
+  const source = useCalculator((s) => s.source)
   const step = useSelection((s) => s.step)
   const request = useSelection((s) => s.request)
-  if (open === null || open.manifest.sweep !== undefined || !followRun) return null
+  if (open === null || open.manifest.sweep !== undefined || source !== 'run') return null
   const { config, name } = open.manifest
   const requests = contextLens(config).length
   const part: RunPart = {
@@ -66,6 +66,22 @@ const useRunPart = () => {
   const ranks = config.parallel.dcpSize
   const rows = requests * config.workload.qLen * ranks
   return { config, part, ranks, rows, status: open.manifest.status }
+}
+
+/** Where the tensors of a request lie: in a dump, or in the run's capture of the step. */
+const storedRequest = (
+  dump: DumpPart | null,
+  run: RunPart | null,
+  open: RunInfo | null,
+): StoredRequest | null => {
+  if (dump !== null) {
+    const { dump: id, step, layer, dcp } = dump.of
+    return { dump: id, step, layer, request: dump.request, ranks: dcp }
+  }
+  const layer = open?.captures.find(({ step }) => step === run?.step)?.layer
+  return run === null || open === null || layer === undefined
+    ? null
+    : { dump: open.id, step: run.step, layer, request: run.request, ranks: open.ranks }
 }
 
 /** How all requests of a run lie on its ranks at a step. */
@@ -85,7 +101,7 @@ interface StepOfRun {
 const isOf = (answered: StepOfRun | undefined, at: StepOfRun | null): boolean =>
   at !== null && answered?.run === at.run && answered.step === at.step
 
-/** What the view shows: the selected request and step of the open run, else the calculator's fields. */
+/** What the view shows: the selected request and step of the open run, one of a dump, else the calculator's fields. */
 export const useShown = (): Shown => {
   const draft = useRunForm((s) => s.draft)
   const edits = useCalculator((s) => s.edits)
@@ -113,7 +129,8 @@ export const useShown = (): Shown => {
     again,
   )
   const open = useSession((s) => s.openRun)
-  const written = useWritten(at === null ? null : open, part?.step ?? 0, part?.request ?? 0)
+  const dump = useDumpPart()
+  const found = useStored(storedRequest(dump, at === null ? null : part, open))
   const stepShown = part?.step ?? null
   const balance = useMemo(
     () => (config === null || stepShown === null ? null : batchOf(config, stepShown)),
@@ -123,16 +140,26 @@ export const useShown = (): Shown => {
     run === null || answer === null || !isOf(answer.params, step)
       ? null
       : engineLengths(answer.data, run.part.request, run.ranks)
+  const source =
+    run !== null
+      ? sourceOfRun(run.config, run.part.request, run.part.step)
+      : dump !== null
+        ? sourceOfDump(dump)
+        : sourceOfFields(fields)
+  const pagesOfDump = usePagesOfDump(dump, source)
   const tableFits = isOf(table.answer?.params, at) && table.answer?.params.request === part?.request
   return {
-    source: run === null ? sourceOfFields(fields) : sourceOfRun(run.config, run.part.request, run.part.step),
+    source,
     run: part,
+    dump,
     fields,
-    pages: tableFits ? (table.answer?.data.pages ?? null) : null,
-    recorded: lengths(rows.answer, at),
+    pages: tableFits ? (table.answer?.data.pages ?? null) : pagesOfDump,
+    recorded:
+      dump === null ? lengths(rows.answer, at) : dump.of.counted ? (found.stored?.lengths ?? null) : null,
     before: lengths(earlier.answer, at === null ? null : { ...at, step: at.step - 1 }),
-    written,
+    written: found.stored?.written ?? null,
     balance,
-    error: table.error ?? rows.error,
+    // A capture without these tensors says nothing; what is wrong with it is told where captures are shown.
+    error: table.error ?? rows.error ?? (dump === null ? null : found.error),
   }
 }

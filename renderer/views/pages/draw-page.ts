@@ -4,7 +4,7 @@ import type { Paging } from '../../../app/dcp/types.ts'
 import { formatInt } from '../../drawing/format.ts'
 import { rankInk } from '../../theme/colours.ts'
 import { CHARACTER } from './draw-grid.ts'
-import { type Cell, isLive, KIND_WORDS, slotText } from './facts.ts'
+import { type Cell, isLive, KIND_WORDS, keyAt, slotText } from './facts.ts'
 import { type Box, slotsBox, tokensBox } from './geometry.ts'
 import { type PageTokens, tokensOfColumn } from './page-tokens.ts'
 import type { Scene } from './scene.ts'
@@ -122,24 +122,31 @@ const drawPhysical = (ctx: Context, detail: Cell, paging: Paging, scene: Scene):
     ctx.textAlign = 'center'
     for (let offset = 0; offset < valid; offset++)
       ctx.fillText(
-        String(tokenAt(rank, column, offset, paging)),
+        String(keyAt(detail, offset, paging) ?? '?'),
         box.x + (offset + 0.5) * width,
         box.y + box.height / 2 + 0.5,
       )
   }
+  for (let offset = 0; offset < valid; offset++)
+    if (tokenAt(rank, column, offset, paging) >= lengthOf(detail)) {
+      ctx.strokeStyle = ink.bad
+      ctx.lineWidth = 2
+      ctx.strokeRect(box.x + offset * width, box.y, Math.max(2, width - 1), box.height)
+    }
   drawNewest(ctx, detail, paging, box, scene)
 }
 
 /** The newest token in its slot, with the slot's number below. */
 const drawNewest = (ctx: Context, detail: Cell, paging: Paging, box: Box, { ink }: Scene): void => {
-  const { newest, column, rank, newestSlot } = detail
+  const { newest, column, rank, newestSlot, writtenSlot } = detail
   if (newest < 0 || columnOf(newest, paging) !== column) return
   const holder = owner(newest, paging)
   ctx.fillStyle = ink.accent
   if (holder !== rank) {
     ctx.textAlign = 'left'
+    const written = writtenSlot >= 0 ? `, but it was written to ${formatInt(writtenSlot)}` : ''
     ctx.fillText(
-      `newest token ${formatInt(newest)} is on rank ${holder}: slot −1 here`,
+      `newest token ${formatInt(newest)} is on rank ${holder}: slot −1 here${written}`,
       box.x,
       box.y + box.height + 9,
     )

@@ -57,6 +57,17 @@ export const firstToken = (
   return token < globalLen ? token : null
 }
 
+/** The token whose key lies in a slot of a cell; null of keys that the rank counts beyond the end of the request, but for what was written there. */
+export const keyAt = (
+  { rank, column, page, globalLen, newest, writtenSlot }: Cell,
+  offset: number,
+  paging: Paging,
+): number | null => {
+  const token = tokenAt(rank, column, offset, paging)
+  if (!(token >= globalLen)) return token
+  return page >= 0 && writtenSlot === page * paging.page + offset ? newest : null
+}
+
 const intRow = (label: string, value: number): InspectorRow => ({
   label,
   value: formatInt(value),

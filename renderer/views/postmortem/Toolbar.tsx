@@ -126,12 +126,20 @@ const NumberPick = ({ label, value, all, onPick }: NumberPickProps) => (
   </label>
 )
 
-/** Shows a request of a dump in the calculator of Ownership. */
-const showOwnership = (group: DumpGroup, request: number): void => {
-  const { globalLens, interleave, pageSize, dcpSize } = group
-  useCalculator.getState().setFollowRun(false)
-  useCalculator.getState().edit({
-    len: Math.max(1, globalLens?.[request] ?? 1),
+/** Shows the requests of a dump in Ownership. */
+const showOwnership = (
+  { dump, step, layer }: GroupRef & { readonly dump: string },
+  name: string,
+  { globalLens, interleave, pageSize, dcpSize, files }: DumpGroup,
+): void => {
+  const counts = files.filter(({ tensors }) => tensors.some((tensor) => tensor.name === 'seq_lens_local'))
+  useCalculator.getState().showDumped({
+    dump,
+    name,
+    step,
+    layer,
+    lens: Array.from(globalLens ?? []),
+    counted: counts.length >= dcpSize,
     dcp: dcpSize,
     interleave,
     page: pageSize ?? interleave,
@@ -141,11 +149,13 @@ const showOwnership = (group: DumpGroup, request: number): void => {
 
 const Jumps = ({ view: { source, ref, shown } }: { readonly view: DumpView }) => {
   const show = useView((s) => s.show)
-  const { request, select } = useSelection()
+  const select = useSelection((s) => s.select)
+  const dumps = useSession((s) => s.desktop?.dumps)
   const isRun = source?.isRun === true
   const group = shown?.group ?? null
   const take = (to: GroupRef, view: 'merge' | 'ownership'): void => {
     select({ step: to.step, layer: to.layer })
+    if (view === 'ownership') useCalculator.getState().setSource('run')
     show(view)
   }
   const lengths = group !== null && group.globalLens !== null
@@ -178,7 +188,10 @@ const Jumps = ({ view: { source, ref, shown } }: { readonly view: DumpView }) =>
               : 'The dump has no seq_lens_global, so the length of the request is not known'
           }
           onClick={() =>
-            isRun ? take(ref, 'ownership') : group !== null && showOwnership(group, request ?? 0)
+            isRun
+              ? take(ref, 'ownership')
+              : group !== null &&
+                showOwnership(ref, dumps?.find(({ id }) => id === ref.dump)?.name ?? 'dump', group)
           }
         >
           Ownership

@@ -28,7 +28,9 @@ describe('a request that lies as the rule says', () => {
       fc.property(sharding, fc.nat(500), fc.nat(9), (rule, len, more) => {
         const now = right(len + more, rule)
         const written =
-          len + more === 0 ? null : { token: len + more - 1, ranks: [owner(len + more - 1, rule)] }
+          len + more === 0
+            ? null
+            : { token: len + more - 1, places: [{ rank: owner(len + more - 1, rule), slot: 0 }] }
         for (const { state } of coverageChecks(now, rule, right(len, rule), written))
           expect(state).toBe('holds')
       }),
@@ -50,7 +52,10 @@ describe('a request that does not', () => {
   it('names the token that two ranks hold, by what was stored where that is known', () => {
     // Every rank counts the newest token, 300, of rank 0.
     const now = { len: 301, local: [76, 76, 76, 76] }
-    const known = judged(now, null, { token: 300, ranks: [0, 1, 2, 3] })
+    const known = judged(now, null, {
+      token: 300,
+      places: [0, 1, 2, 3].map((rank) => ({ rank, slot: 75 })),
+    })
     expect(known.get('overlap')).toMatchObject({
       state: 'broken',
       count: 3,
@@ -68,7 +73,7 @@ describe('a request that does not', () => {
     const gap = judged(now).get('gap')
     expect(gap).toMatchObject({ state: 'broken', count: 2, token: 73 * 4 + 1, rank: 1 })
     expect(judged(now).get('overlap')?.state).toBe('holds')
-    const unstored = judged(right(9), null, { token: 8, ranks: [] })
+    const unstored = judged(right(9), null, { token: 8, places: [] })
     expect(unstored.get('gap')).toMatchObject({ state: 'broken', token: 8, rank: 0 })
   })
 

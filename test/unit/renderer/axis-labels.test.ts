@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Ink } from '../../../renderer/drawing/ink.ts'
+import { NO_COPIES } from '../../../renderer/views/ownership/copies.ts'
 import { drawRuler as drawTokenRuler } from '../../../renderer/views/ownership/draw-strip.ts'
 import { geometryOf } from '../../../renderer/views/ownership/geometry.ts'
 import { fitted } from '../../../renderer/views/ownership/viewport.ts'
@@ -95,6 +96,7 @@ describe('no label of an axis is cut at the right edge', () => {
           hovered: null,
           selected: null,
           rank: null,
+          copies: NO_COPIES,
           geometry,
           theme: 'dark',
           ink,

@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { globalIndex, localLengths, owner } from '../../../app/dcp/ownership.ts'
 import { lengthAtStep } from '../../../app/run/engine-config.ts'
 import { parseRunConfig } from '../../../app/run/parse.ts'
+import { copiesOf, extentOfCopies, NO_COPIES } from '../../../renderer/views/ownership/copies.ts'
 import { engineLengths, lengthsAgree } from '../../../renderer/views/ownership/engine-lengths.ts'
 import { factsOf } from '../../../renderer/views/ownership/facts.ts'
-import { factRows } from '../../../renderer/views/ownership/facts-text.ts'
+import { copyRows, factRows, localLengthRow } from '../../../renderer/views/ownership/facts-text.ts'
 import {
   cardPlace,
   extentOf,
@@ -342,5 +343,45 @@ describe('ticks', () => {
   it('stand on 1, 2 or 5 times a power of ten, and on whole tokens', () => {
     expect([0.01, 1, 1.1, 3, 7, 10, 12, 400_000].map(niceStep)).toEqual([1, 1, 2, 5, 10, 10, 20, 500_000])
     expect(ticksOf(990, 2100, 0.5, 100)).toEqual([1000, 1200, 1400, 1600, 1800, 2000])
+  })
+})
+
+describe('a token that is stored where it does not belong', () => {
+  const paging = { dcp: 4, interleave: 1, page: 32 }
+  const pages = [7, 2, 9]
+
+  it('is told with rank, slot, page and local index, and the place where it belongs is none of them', () => {
+    const places = [
+      { rank: 0, slot: 9 * 32 + 12 },
+      { rank: 1, slot: 5 * 32 },
+      { rank: 3, slot: 9 * 32 + 11 },
+    ]
+    const copies = copiesOf({ token: 303, places }, paging, pages)
+    expect(copies.places).toEqual([
+      { rank: 0, slot: 300, page: 9, localIndex: 76 },
+      { rank: 1, slot: 160, page: 5, localIndex: null },
+    ])
+    expect(extentOfCopies(copies, paging)).toBe(77 * 4)
+    expect(copyRows(copies).map(({ label, value, note }) => [label, value, note])).toEqual([
+      ['also on rank 0, slot', '300', 'page 9, local index 76'],
+      ['also on rank 1, slot', '160', "page 5, none of this request's"],
+    ])
+  })
+
+  it('is also one that its owner keeps in another slot, as far as pages are known', () => {
+    const written = { token: 303, places: [{ rank: 3, slot: 7 * 32 }] }
+    expect(copiesOf(written, paging, pages).places).toHaveLength(1)
+    expect(copiesOf(written, paging, null).places).toEqual([])
+    expect(copiesOf(null, paging, pages)).toBe(NO_COPIES)
+    expect(extentOfCopies(NO_COPIES, paging)).toBe(0)
+  })
+
+  it('leaves a rank with more keys than the rule gives it, which is said beside the number', () => {
+    expect(localLengthRow(0, 76, 77)).toMatchObject({
+      value: '77',
+      copy: '77',
+      note: 'tokens, 76 by the rule',
+    })
+    expect(localLengthRow(0, 76)).toMatchObject({ value: '76', note: 'tokens' })
   })
 })

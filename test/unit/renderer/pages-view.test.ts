@@ -4,7 +4,14 @@ import { columnOf } from '../../../app/dcp/pages.ts'
 import { CELL_KINDS } from '../../../app/pages/page-table.ts'
 import { MAX_PAGE_MARKS } from '../../../app/protocol/store.ts'
 import { rgbOf } from '../../../renderer/drawing/texture.ts'
-import { type Cell, cellRows, firstToken, KIND_WORDS, slotText } from '../../../renderer/views/pages/facts.ts'
+import {
+  type Cell,
+  cellRows,
+  firstToken,
+  KIND_WORDS,
+  keyAt,
+  slotText,
+} from '../../../renderer/views/pages/facts.ts'
 import {
   broughtIn,
   cellBox,
@@ -228,6 +235,12 @@ describe('facts of a cell', () => {
       ['its slot here', '28'],
       ['written to', '29'],
     ])
+  })
+
+  it('say of a key that the rank counts beyond the end of the request only what was written there', () => {
+    const beyond = { ...cell, globalLen: 17, newest: 16, writtenSlot: 28 }
+    expect([0, 1].map((offset) => keyAt(beyond, offset, paging))).toEqual([16, null])
+    expect(keyAt(cell, 0, paging)).toBe(17)
   })
 
   it('say no tokens or slots that are not there', () => {
