@@ -412,6 +412,7 @@ export const storeMethods = {
           count: z.number(),
           sumNs: z.number(),
           waitNs: z.number(),
+          causedNs: z.number().nullable(),
           minNs: z.number(),
           p50Ns: z.number(),
           p95Ns: z.number(),

@@ -16,6 +16,8 @@ export interface SpanStat {
   readonly sumNs: number
   /** Waiting for the last rank in collectives, of the parts that lie inside. */
   readonly waitNs: number
+  /** Waiting of the others in collectives that this rank entered last; null where it is not counted by rank. */
+  readonly causedNs: number | null
   readonly minNs: number
   readonly p50Ns: number
   readonly p95Ns: number

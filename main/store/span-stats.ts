@@ -20,6 +20,7 @@ export const spanStats = async (
   const waited = `CASE WHEN enter_ns + last_enter_ns IS NOT NULL
          THEN greatest(0, least(last_enter_ns, ${to}) - greatest(enter_ns, ${from})) END`
   const wait = by === 'kernel' ? '0' : waited
+  const touched = `start_ns < ${to} AND start_ns + dur_ns > ${from} AND rank IN (${ranks.join(', ')})`
   const outer = by === 'rank' ? ` AND stage NOT IN (${OUTER_STAGES.map(sqlText).join(', ')})` : ''
   const rows = await plainRows(
     connection,
@@ -31,9 +32,10 @@ export const spanStats = async (
        arg_max(rank, dur_ns) AS most_rank, arg_max(start_ns, dur_ns)::DOUBLE AS most_start,
        string_agg(DISTINCT provenance::VARCHAR, ' ') AS sources, count(*) OVER () AS all_groups
      FROM ${relation(bundle, by === 'kernel' ? 'kernels' : 'spans')}
-     WHERE start_ns < ${to} AND start_ns + dur_ns > ${from} AND rank IN (${ranks.join(', ')})${outer}
+     WHERE ${touched}${outer}
      GROUP BY key ORDER BY total DESC, key LIMIT ${MAX_STAT_ROWS}`,
   )
+  const caused = by === 'rank' ? await causedWaits(connection, bundle, touched, waited) : null
   return {
     groups: numberOf(rows[0], 'all_groups'),
     rows: rows.map((row) => ({
@@ -41,6 +43,7 @@ export const spanStats = async (
       count: numberOf(row, 'n'),
       sumNs: numberOf(row, 'total'),
       waitNs: numberOf(row, 'wait'),
+      causedNs: caused === null ? null : (caused.get(numberOf(row, 'key')) ?? 0),
       minNs: numberOf(row, 'least'),
       p50Ns: numberOf(row, 'p50'),
       p95Ns: numberOf(row, 'p95'),
@@ -49,4 +52,22 @@ export const spanStats = async (
       sources: sourcesOf(textOf(row, 'sources')),
     })),
   }
+}
+
+/** For each rank the waiting of all in collectives that it entered last, the lowest of several; those whose last is not among them count for nobody. */
+const causedWaits = async (
+  connection: DuckDBConnection,
+  bundle: string,
+  touched: string,
+  waited: string,
+): Promise<ReadonlyMap<number, number>> => {
+  const rows = await plainRows(
+    connection,
+    `SELECT last, sum(wait)::DOUBLE AS wait FROM (
+       SELECT min(rank) FILTER (WHERE enter_ns = last_enter_ns) AS last, sum(${waited}) AS wait
+       FROM ${relation(bundle, 'spans')}
+       WHERE ${touched} AND collective_seq IS NOT NULL GROUP BY step, collective_seq)
+     WHERE last IS NOT NULL GROUP BY last`,
+  )
+  return new Map(rows.map((row) => [numberOf(row, 'last'), numberOf(row, 'wait')]))
 }

@@ -20,7 +20,7 @@ export const segmentsOf = ({ rank, stage, layer, kind, start, end }: Found['path
 export const verdictText = (step: number, { path, ranks, slowest }: Found): string => {
   if (path.rank.length === 0) return `Nothing of step ${step} was recorded.`
   const length = formatNs((path.end.at(-1) ?? 0) - (path.start[0] ?? 0))
-  const begin = `Step ${step} took ${length}.`
+  const begin = `The critical path of step ${step} takes ${length}.`
   const waited = ranks.reduce((sum, { waitNs }) => sum + waitNs, 0)
   if (ranks.length < 2) return `${begin} One rank, which waits for nobody.`
   if (slowest === null)

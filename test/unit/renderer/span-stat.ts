@@ -13,6 +13,7 @@ export const statOf = (
   count,
   sumNs,
   waitNs,
+  causedNs: null,
   minNs: 0,
   p50Ns: 0,
   p95Ns: 0,

@@ -72,6 +72,7 @@ describe('statistics of spans', () => {
             count: 2,
             sumNs: 50 + 100,
             waitNs: 0,
+            causedNs: null,
             minNs: 100,
             p50Ns: 150,
             p95Ns: 195,
@@ -98,6 +99,34 @@ describe('statistics of spans', () => {
       [1, 600],
       [0, 345],
     ])
+  })
+
+  it('tell the rank that made the others wait, by what they waited in collectives that it entered last', async () => {
+    const engine = fakeEngine()
+    store.attachEngine(engine.storeEnd)
+    engine.begin(join(scratch.path, 'late.dcp'))
+    const gather = (start: number, collective: number, lastEnter: number): SampleSpan => ({
+      start,
+      dur: lastEnter + 10 - start,
+      stage: GATHER,
+      collective,
+      lastEnter,
+    })
+    engine.chunk(spanChunk(0, [gather(100, 0, 300), gather(500, 1, 500)]))
+    engine.chunk(spanChunk(1, [gather(300, 0, 300), gather(450, 1, 500)]))
+    engine.end()
+    await engine.reply('closed')
+    const asked = { run, startNs: 0, endNs: 1000, by: 'rank' } as const
+    const { rows } = await store.request('spanStats', { ...asked, ranks: [0, 1] })
+    expect(new Map(rows.map(({ key, causedNs }) => [key, causedNs]))).toEqual(
+      new Map([
+        [0, 50],
+        [1, 200],
+      ]),
+    )
+    // A rank that waited for one that is not asked for is not to blame for it.
+    const alone = await store.request('spanStats', { ...asked, endNs: 400, ranks: [0] })
+    expect(alone.rows.map(({ waitNs, causedNs }) => [waitNs, causedNs])).toEqual([[200, 0]])
   })
 
   it('are of recorded kernels by their names', async () => {
@@ -143,6 +172,7 @@ describe('shares', () => {
     count: 1,
     sumNs,
     waitNs: 0,
+    causedNs: null,
     minNs: 0,
     p50Ns: 0,
     p95Ns: 0,

@@ -14,6 +14,7 @@ import { stageColour } from '../../../theme/colours.ts'
 import { useTheme } from '../../../theme/use-theme.ts'
 import { segmentsOf, verdictText } from '../path-text.ts'
 import { type DataColumn, DataTable } from './DataTable.tsx'
+import { Verdict } from './Verdict.tsx'
 
 const Stage = ({ stage }: { readonly stage: number }) => {
   const theme = useTheme()
@@ -187,9 +188,7 @@ export const PathPanel = ({ open, step, found, goTo }: Props) => {
             </button>
           ))}
         </fieldset>
-        <span className="panel-verdict" role="status" data-testid="timeline-verdict">
-          {data === null ? nothing : verdictText(step, data)}
-        </span>
+        <Verdict text={data === null ? nothing : verdictText(step, data)} testId="timeline-verdict" />
         <SourceBadge source={sourceNote(data?.sources ?? [])} />
       </div>
       {found.error === null ? null : (

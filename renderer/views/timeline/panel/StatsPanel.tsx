@@ -16,7 +16,9 @@ import { stageColour } from '../../../theme/colours.ts'
 import { useTheme } from '../../../theme/use-theme.ts'
 import { shortKernelName } from '../kernel-name.ts'
 import { ranksText, type Scope } from '../scope.ts'
+import { causedText } from '../stats-text.ts'
 import { type DataColumn, DataTable } from './DataTable.tsx'
+import { Verdict } from './Verdict.tsx'
 
 const isOuter = (key: string | number): boolean => OUTER_STAGES.some((stage) => stage === key)
 
@@ -77,6 +79,16 @@ const columnsOf = (by: StatGrouping): readonly DataColumn<Row>[] => [
         ),
         time('own_ns', 'own', 'The sum without waiting', ({ sumNs, waitNs }) => sumNs - waitNs),
       ]),
+  ...(by === 'rank'
+    ? [
+        time(
+          'caused_ns',
+          'made others wait',
+          'Waiting of all others in collectives that this rank entered last',
+          ({ causedNs }) => causedNs ?? 0,
+        ),
+      ]
+    : []),
   {
     id: 'share',
     title: 'share',
@@ -163,6 +175,7 @@ export const StatsPanel = ({ open, scope, step, kernels, goTo }: Props) => {
             the {MAX_STAT_ROWS} with the largest sum; {formatInt(left)} others are left out
           </span>
         ) : null}
+        {by === 'rank' && data !== null ? <Verdict text={causedText(data.rows)} /> : null}
         <span className="panel-end" role="status">
           {loading ? 'counting' : ''}
         </span>
