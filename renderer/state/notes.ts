@@ -14,10 +14,18 @@ interface NoteStore {
   readonly version: number
   /** Changes that can be taken back, the last one last. */
   readonly undone: readonly Change[]
+  /** Texts that could not be written, by `unkeptKey`: nobody shall have to type them again. */
+  readonly unkept: ReadonlyMap<string, string>
   /** Keeps a note in the bundle of `run`, or takes it away where it has no text; `known` are the notes before. */
   readonly write: (run: string, note: Note, known: readonly Note[]) => Promise<boolean>
   readonly undo: () => Promise<void>
 }
+
+/** Names the span of a note among those of all runs. */
+export const unkeptKey = (
+  run: string,
+  { rank, stage, startNs }: Pick<Note, 'rank' | 'stage' | 'startNs'>,
+): string => `${run} ${rank} ${stage} ${startNs}`
 
 const MOST = 100
 
@@ -36,14 +44,19 @@ const send = async (run: string, note: Note): Promise<boolean> => {
 export const useNotes = create<NoteStore>((set, get) => ({
   version: 0,
   undone: [],
+  unkept: new Map(),
   write: async (run, note, known) => {
     const before = known.find((other) => isNoteOf(other, note)) ?? { ...note, text: '' }
     const kept = await send(run, note)
-    if (kept)
-      set(({ version, undone }) => ({
-        version: version + 1,
-        undone: [...undone, { run, before }].slice(-MOST),
-      }))
+    set(({ version, undone, unkept }) =>
+      kept
+        ? {
+            version: version + 1,
+            undone: [...undone, { run, before }].slice(-MOST),
+            unkept: new Map([...unkept].filter(([key]) => key !== unkeptKey(run, note))),
+          }
+        : { unkept: new Map(unkept).set(unkeptKey(run, note), note.text) },
+    )
     return kept
   },
   undo: async () => {

@@ -2,7 +2,8 @@ import { type RefObject, useEffect, useState } from 'react'
 import { isNoteOf, MAX_NOTE_LENGTH, type Note } from '../../../../app/trace/notes.ts'
 import { RankChip } from '../../../controls/RankChip.tsx'
 import { formatInt, formatNs } from '../../../drawing/format.ts'
-import { useNotes } from '../../../state/notes.ts'
+import { CopyButton } from '../../../shell/CopyButton.tsx'
+import { unkeptKey, useNotes } from '../../../state/notes.ts'
 import type { HoveredItem } from '../scene.ts'
 import { type DataColumn, DataTable } from './DataTable.tsx'
 
@@ -89,11 +90,12 @@ interface FieldProps extends Pick<Props, 'run' | 'notes' | 'field'> {
 
 const NoteField = ({ run, notes, span, field }: FieldProps) => {
   const kept = notes.find((note) => isNoteOf(note, span))?.text ?? ''
-  const [text, setText] = useState(kept)
+  const unkept = useNotes((s) => s.unkept.get(unkeptKey(run, span)))
+  const [text, setText] = useState(unkept ?? kept)
   const [busy, setBusy] = useState(false)
   const write = useNotes((s) => s.write)
   // An undo, or another window, changes what is kept.
-  useEffect(() => setText(kept), [kept])
+  useEffect(() => setText(unkept ?? kept), [unkept, kept])
   const { rank, stage, startNs, durNs, step, layer } = span
   const save = async (next: string): Promise<void> => {
     setBusy(true)
@@ -143,6 +145,15 @@ const NoteField = ({ run, notes, span, field }: FieldProps) => {
       <button type="submit" className="button" disabled={!isChanged || busy} data-testid="timeline-note-keep">
         Keep
       </button>
+      {unkept === undefined || unkept === '' ? null : (
+        <CopyButton
+          text={text}
+          what="the note, which was not kept"
+          label="Copy"
+          className="button"
+          testId="timeline-note-copy"
+        />
+      )}
       <button
         type="button"
         className="button"
