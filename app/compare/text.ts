@@ -1,3 +1,4 @@
+import { errorText as outputErrorText } from '../messages/errors.ts'
 import type { ConfigDifference, DifferenceKind } from './configs.ts'
 import type { Compared, Divergence } from './numbers.ts'
 import type { RepeatRow } from './repeats.ts'
@@ -89,7 +90,7 @@ export const checkText = ({
   tolerance,
 }: CheckOutcome): string => {
   if (checkedRows === 0 || worst === null) return 'nothing was checked'
-  const error = `largest error ${worst.toExponential(2)}, allowed ${tolerance.toExponential(0)}`
+  const error = `largest error ${outputErrorText(worst)}, allowed ${tolerance.toExponential(0)}`
   return failedSteps === 0
     ? `passed (${error})`
     : `failed in ${failedSteps} ${failedSteps === 1 ? 'step' : 'steps'}, first in step ${firstFailed} (${error})`

@@ -1,6 +1,8 @@
+import { errorText } from '../../app/messages/errors.ts'
 import type { Progress } from '../../app/protocol/store.ts'
 import type { RunConfig } from '../../app/run/config.ts'
 import { type Caveats, caveatOf } from '../../app/trace/caveat.ts'
+import { failedByNan } from '../../app/trace/check.ts'
 import type { Manifest, RunSummary } from '../../app/trace/manifest.ts'
 import { type Provenance, STAGES } from '../../app/trace/stages.ts'
 import { textTable } from './text-table.ts'
@@ -104,11 +106,12 @@ const label = (provenance: Provenance | null): string =>
   provenance === null || provenance === 'measured' ? '' : ` (${provenance})`
 
 const checkText = (check: RunSummary['check']): string => {
-  if (check.maxRelErr === null) return 'nothing was checked'
-  const verdict = check.ok ? 'ok' : 'FAILED'
+  const failure = failedByNan(check) ? 'FAILED by NaN in merged rows' : 'FAILED'
+  if (check.maxRelErr === null) return check.ok ? 'nothing was checked' : `${failure}, nothing was compared`
+  const verdict = check.ok ? 'ok' : failure
   return (
     `${verdict}, ${grouped(check.checkedRows)} (row, head) pairs against the fp64 reference, ` +
-    `largest relative error ${check.maxRelErr.toExponential(2)} (allowed ${check.tolerance.toExponential(0)})`
+    `largest relative error ${errorText(check.maxRelErr)} (allowed ${check.tolerance.toExponential(0)})`
   )
 }
 
@@ -127,7 +130,7 @@ export const progressText = ({
     `step ${steps}/${totalSteps}`,
     `${rate(tokensPerSecond)}${label(provenance)}`,
     `${fixed(lastStepMs)} ms a step${label(provenance)}`,
-    ...(maxRelErr === null ? [] : [`relative error ${maxRelErr.toExponential(1)}`]),
+    ...(maxRelErr === null ? [] : [`relative error ${errorText(maxRelErr, 1)}`]),
   ].join('  ')
 
 const rate = (tokensPerSecond: number): string =>

@@ -11,8 +11,9 @@ const written = (): Settings => useSettings.getState().settings
 const grouped = (digits: string): string =>
   digits.replace(/\B(?=(\d{3})+(?!\d))/g, SEPARATORS[written().thousands])
 
+/** The largest number stands for infinity in JSON, which has none. */
 const unusual = (x: number): string | null =>
-  Number.isNaN(x) ? 'NaN' : x === Infinity ? '∞' : x === -Infinity ? '−∞' : null
+  Number.isNaN(x) ? 'NaN' : x >= Number.MAX_VALUE ? '∞' : x <= -Number.MAX_VALUE ? '−∞' : null
 
 const signed = (x: number, text: string): string => (x < 0 ? `−${text}` : text)
 

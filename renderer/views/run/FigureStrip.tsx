@@ -36,11 +36,17 @@ const Figure = ({ label, value, exact, unit, note, hint, tone, testId }: FigureP
 
 const NONE = '–'
 
+const checkText = ({ checkOk, failedByNan }: Figures): string => {
+  if (checkOk === null) return ''
+  if (checkOk) return 'check passed'
+  return failedByNan ? 'check failed: NaN in other rows' : 'check failed'
+}
+
 /** The numbers that say whether a run is fine. */
 export const FigureStrip = ({ figures }: { readonly figures: Figures }) => {
   const { steps, totalSteps, tokensPerSecond, stepMs, stepKind, maxRelErr, checkedRows, checkOk, dropped } =
     figures
-  const { deviceStepMs, observerCost, draft, source } = figures
+  const { deviceStepMs, observerCost, draft, source, failedByNan } = figures
   const more = [deviceStepMs, observerCost, draft].some((figure) => figure !== null)
   return (
     <div className={more ? 'figures figures-more' : 'figures'}>
@@ -91,14 +97,14 @@ export const FigureStrip = ({ figures }: { readonly figures: Figures }) => {
         value={maxRelErr === null ? NONE : formatSci(maxRelErr)}
         exact={maxRelErr}
         unit="largest, relative"
-        tone={checkOk === null ? undefined : checkOk ? 'ok' : 'bad'}
+        tone={checkOk === null || failedByNan ? undefined : checkOk ? 'ok' : 'bad'}
         testId="run-max-rel-err"
       />
       <Figure
         label="checked rows"
         value={formatInt(checkedRows)}
         exact={checkedRows}
-        unit={checkOk === null ? '' : checkOk ? 'check passed' : 'check failed'}
+        unit={checkText(figures)}
         testId="run-checked-rows"
       />
       {draft === null ? null : (

@@ -1,4 +1,5 @@
 import type { Progress, RunInfo, StoreResult } from '../../../app/protocol/store.ts'
+import { failedByNan } from '../../../app/trace/check.ts'
 import type { RunSummary } from '../../../app/trace/manifest.ts'
 import { PROVENANCES, type Provenance } from '../../../app/trace/stages.ts'
 import { stepNote } from '../../drawing/provenance.ts'
@@ -24,6 +25,8 @@ export interface Figures {
   readonly source: string | undefined
   /** null while it is not decided. */
   readonly checkOk: boolean | null
+  /** Whether it failed by NaN in rows that were not compared, whatever the error of the others. */
+  readonly failedByNan: boolean
 }
 
 /** Query for what a bundle without a summary says; one row. */
@@ -67,7 +70,8 @@ export const figuresOf = (
       events: progress?.events ?? null,
       dropped: summary.dropped,
       source: stepNote(summary.provenance, manifest),
-      checkOk: summary.check.checkedRows === 0 ? null : summary.check.ok,
+      checkOk: summary.check.checkedRows === 0 && summary.check.ok ? null : summary.check.ok,
+      failedByNan: failedByNan(summary.check),
     }
   if (progress !== null)
     return {
@@ -85,6 +89,7 @@ export const figuresOf = (
       dropped: progress.dropped,
       source: stepNote(progress.provenance, manifest),
       checkOk: null,
+      failedByNan: false,
     }
   const [row = []] = totals?.rows ?? []
   return {
@@ -102,5 +107,6 @@ export const figuresOf = (
     dropped: null,
     source: stepNote(provenanceOf(row[5]), manifest),
     checkOk: null,
+    failedByNan: false,
   }
 }

@@ -143,6 +143,14 @@ describe('the summary of a run', () => {
     expect(text.indexOf('metadata')).toBeLessThan(text.indexOf('merge'))
   })
 
+  it('says of a check that failed by NaN, and not by the error of the rows that were compared, by what it did', () => {
+    const withCheck = (check: Partial<Record<'maxRelErr' | 'maxAbsErr', number | null>>): string =>
+      summaryText('run', '/b.dcp', { ...summary, check: { ...summary.check, ...check } })
+    expect(withCheck({ maxRelErr: 0.003 })).toContain('FAILED by NaN in merged rows, 1,000 (row, head) pairs')
+    expect(withCheck({ maxRelErr: null })).toContain('FAILED by NaN in merged rows, nothing was compared')
+    expect(withCheck({ maxRelErr: Number.MAX_VALUE })).toContain('largest relative error infinite')
+  })
+
   it('of ranks that took turns names what is emulated, beside each number and in a sentence', () => {
     const text = summaryText(
       'run',

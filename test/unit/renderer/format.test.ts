@@ -60,6 +60,8 @@ test('bytes are binary units and shares are percent', () => {
 
 test('values that are no numbers are named', () => {
   expect([Number.NaN, Infinity, -Infinity].map(formatSci)).toEqual(['NaN', '∞', '−∞'])
+  // What JSON keeps of an infinity.
+  expect([Number.MAX_VALUE, -Number.MAX_VALUE].map(formatSci)).toEqual(['∞', '−∞'])
   expect(formatNs(Number.NaN)).toBe('NaN')
 })
 
