@@ -45,8 +45,8 @@ const findingLines = (finding: Finding, place: number): string[] => [
   `   confidence ${share(finding.confidence)}, explains ${share(finding.explained)} of the error; ${where(finding)}`,
   ...finding.evidence.numbers.map(
     ({ name, value, expected, unit }) =>
-      `   ${name}: ${value === null ? 'not finite' : number(value)}${unit === undefined ? '' : ` ${unit}`}` +
-      `${expected === undefined ? '' : ` (right: ${number(expected)})`}`,
+      `   ${name}: ${value === null ? 'not finite' : quantity(value, unit)}` +
+      `${expected === undefined ? '' : ` (right: ${unit === 'share' ? share(expected) : number(expected)})`}`,
   ),
   ...(finding.ambiguousWith.length === 0
     ? []
@@ -73,6 +73,11 @@ const some = (what: string, values: readonly number[], count = values.length): s
 }
 
 const share = (value: number): string => `${Math.round(value * 100)}%`
+
+const quantity = (value: number, unit: string | undefined): string => {
+  if (unit === 'share') return share(value)
+  return `${number(value)}${unit === undefined ? '' : ` ${unit}`}`
+}
 
 const number = (value: number): string =>
   Number.isInteger(value) ? `${value}` : `${Number(value.toPrecision(4))}`

@@ -122,7 +122,8 @@ const memoryText = ({ bytes, utilisation, weightBytes }: Memory): string => {
   return `${gib(bytes)}, of which ${Math.round(100 * utilisation)}% is used; ${weights}`
 }
 
-const gib = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(1)} GiB`
+const gib = (bytes: number): string =>
+  bytes < 2 ** 30 ? `${(bytes / 2 ** 20).toFixed(1)} MiB` : `${(bytes / 2 ** 30).toFixed(1)} GiB`
 
 const errorText = ({ points, median, p90 }: NonNullable<SweepSummary['modelError']>): string =>
   `predicted over measured step: median ${median.toFixed(2)}; 90% of ${points} points within a factor of ${p90.toFixed(2)}`

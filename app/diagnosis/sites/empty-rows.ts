@@ -309,7 +309,7 @@ const badClaims = (c: Case, bad: readonly Bad[], looked: number, place: LsePlace
       ],
       summary:
         `a rank without keys hands ${nan > 0 ? 'NaN' : 'values'} to the merge: rank ${first.rank}, row ${first.row}, head ` +
-        `${first.head} has out of up to ${first.largest} and lse ${first.lse ?? 'unknown'}, where 0 and -inf are right${
+        `${first.head} has out of up to ${first.largest} and lse ${lseText(first.lse)}, where 0 and -inf are right${
           fault === 'page-table-not-local' ? '; this is what attention to keys of zeros gives' : ''
         }`,
       evidence: {
@@ -447,3 +447,7 @@ const isNeutral = async (c: Case, row: number): Promise<boolean> => {
   }
   return true
 }
+
+/** -inf as it is written in this text elsewhere. */
+const lseText = (lse: number | undefined): string =>
+  lse === undefined ? 'unknown' : String(lse).replace('Infinity', 'inf')

@@ -36,8 +36,10 @@ export const selectionOf = ({ ranks, steps, layers, heads }: Finding): Partial<S
 }
 
 /** A number of the evidence with its unit. */
-export const evidenceText = ({ value, unit }: EvidenceNumber): string =>
-  `${value === null ? 'not finite' : formatValue(value)}${unit === undefined ? '' : `\u2009${unit}`}`
+export const evidenceText = ({ value, unit }: EvidenceNumber): string => {
+  if (value !== null && unit === 'share') return formatPercent(value)
+  return `${value === null ? 'not finite' : formatValue(value)}${unit === undefined ? '' : `\u2009${unit}`}`
+}
 
 export const expectedText = ({ expected, unit }: EvidenceNumber): string =>
   expected === undefined ? '' : evidenceText({ name: '', value: expected, unit })
