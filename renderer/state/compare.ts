@@ -1,5 +1,6 @@
 import { create } from 'zustand'
 import type { Measure } from '../../app/compare/times.ts'
+import type { RunRef } from '../../app/protocol/store.ts'
 import type { RunConfigInput } from '../../app/run/config.ts'
 import { desktop } from '../bridge/bridge.ts'
 import { DEFAULT_PRESET, presetDraft } from './form.ts'
@@ -65,19 +66,30 @@ const sampleConfig = (comm: (typeof SAMPLE)[number]): RunConfigInput => {
   return { ...config, parallel: { ...config.parallel, comm } }
 }
 
+/** How many words the titles of two runs share, in their places: model, size, transport, requests. */
+const likeness = (one: string, other: string): number => {
+  const words = other.split(', ')
+  return one.split(', ').filter((word) => words.includes(word)).length
+}
+
 /**
- * What what is shown is compared with: what was chosen, else what else is open of its kind, the first that was opened. Null where
- * nothing is.
+ * What what is shown is compared with: what was chosen, else what else is open of its kind, the most alike by its title, of
+ * several the first that was opened. Null where nothing is.
  */
 export const comparedWith = (
   shown: OpenItem | null,
   other: OpenItem | null,
   items: readonly OpenItem[],
+  runs: readonly Pick<RunRef, 'id' | 'title'>[],
 ): OpenItem | null => {
   if (shown === null) return null
   const open = items.filter(({ id }) => id !== shown.id)
   if (other !== null && open.some(({ id }) => id === other.id)) return other
-  return open.find(({ kind }) => kind === shown.kind) ?? null
+  const titleOf = (id: string): string => runs.find((run) => run.id === id)?.title ?? ''
+  const like = ({ id }: OpenItem): number => likeness(titleOf(shown.id), titleOf(id))
+  return open
+    .filter(({ kind }) => kind === shown.kind)
+    .reduce<OpenItem | null>((best, one) => (best === null || like(one) > like(best) ? one : best), null)
 }
 
 /** What what is shown is compared with now. */
@@ -87,5 +99,6 @@ export const comparedNow = (): OpenItem | null => {
     shown === null ? null : itemOf(shown),
     useCompare.getState().other,
     useOpen.getState().items,
+    useSession.getState().runs,
   )
 }

@@ -73,7 +73,10 @@ export const changed = ({ rows, repeats }: Pick<Times, 'rows' | 'repeats'>): rea
 export const timeHeadline = (times: Times): Headline => {
   if (times.steps === 0) return { tone: 'plain', text: 'no steps in common' }
   const [most, ...others] = changed(times)
-  if (most === undefined) return { tone: 'ok', text: 'no time changed significantly' }
+  if (most === undefined)
+    return times.rows.every(({ verdict }) => verdict !== 'even')
+      ? { tone: 'plain', text: 'too few steps to tell' }
+      : { tone: 'ok', text: 'no time changed significantly' }
   const ratio = ratioOfRow(most)
   const more = others.length === 0 ? '' : `, and ${others.length} more`
   return {

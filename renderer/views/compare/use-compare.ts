@@ -24,11 +24,12 @@ export const useSides = (): Sides => {
   const openId = useSession((s) => s.openId)
   const items = useOpen((s) => s.items)
   const other = useCompare((s) => s.other)
+  const runs = useSession((s) => s.runs)
   return useMemo(() => {
     const a: OpenItem | null =
       dump !== null ? { kind: 'dump', id: dump } : openId !== null ? { kind: 'run', id: openId } : null
-    return { a, b: comparedWith(a, other, items) }
-  }, [dump, openId, items, other])
+    return { a, b: comparedWith(a, other, items, runs) }
+  }, [dump, openId, items, other, runs])
 }
 
 export interface Comparison {

@@ -244,11 +244,16 @@ describe('the tables', () => {
   })
 })
 
-it('what is compared with what is shown was chosen and is open, else is the first of its kind', () => {
+it('what is compared with what is shown was chosen and is open, else is most like it, else the first of its kind', () => {
   const item = (id: string): OpenItem => ({ kind: id.startsWith('dump') ? 'dump' : 'run', id })
   const items = ['a', 'b', 'c', 'dump-1', 'dump-2'].map(item)
-  const of = (shown: string | null, other: string | null, open = items): string | undefined =>
-    comparedWith(shown === null ? null : item(shown), other === null ? null : item(other), open)?.id
+  const of = (
+    shown: string | null,
+    other: string | null,
+    open = items,
+    runs: Parameters<typeof comparedWith>[3] = [],
+  ): string | undefined =>
+    comparedWith(shown === null ? null : item(shown), other === null ? null : item(other), open, runs)?.id
   expect(of('a', 'c')).toBe('c')
   expect(of('a', null)).toBe('b')
   expect(of('b', 'b')).toBe('a')
@@ -257,4 +262,11 @@ it('what is compared with what is shown was chosen and is open, else is the firs
   expect(of('dump-1', null)).toBe('dump-2')
   expect(of('a', null, [item('a'), item('dump-1')])).toBeUndefined()
   expect(of(null, 'a')).toBeUndefined()
+  const titles = [
+    { id: 'a', title: 'tiny, DCP 4, ag_rs, 4 requests of 2048 tokens' },
+    { id: 'b', title: 'sweep of 4 heads x 80, DCP 2, contexts 64 to 1024, concurrency 8' },
+    { id: 'c', title: 'tiny, DCP 4, a2a, 4 requests of 2048 tokens' },
+  ]
+  expect(of('a', null, items, titles)).toBe('c')
+  expect(of('a', 'b', items, titles)).toBe('b')
 })
