@@ -7,7 +7,7 @@ import { summarise } from '../../../app/sweep/summary.ts'
 import { useSelection } from '../../state/selection.ts'
 import { CellTable } from './CellTable.tsx'
 import { GainMap } from './GainMap.tsx'
-import { type LookControl, useLook } from './look.ts'
+import { firstLook, type LookControl, useLook } from './look.ts'
 import { cellRows, heldOf, modelOf, pickedRow, progressOf } from './model.ts'
 import { Pictures } from './Pictures.tsx'
 import { PublishedList } from './Published.tsx'
@@ -23,8 +23,8 @@ const selectCell = (context: number, concurrency: number): void =>
   useSelection.getState().select({ context, concurrency })
 
 /** The front runs over concurrency, whatever the other pictures do. */
-const useShownLook = (run: string): LookControl => {
-  const { look, change } = useLook(run)
+const useShownLook = (run: string, { config }: SweepManifest): LookControl => {
+  const { look, change } = useLook(run, firstLook(config))
   return { look: look.picture === 'front' ? { ...look, axis: 'concurrency' } : look, change }
 }
 
@@ -49,7 +49,7 @@ export const SweepView = ({ run, sweep }: Props) => {
   const points = usePoints(run.id, manifest.status === 'running')
   const { rows } = points
   const { summary, progress } = useSweep(sweep, points)
-  const control = useShownLook(run.id)
+  const control = useShownLook(run.id, sweep)
   const { look, change } = control
   const { context, concurrency, select } = useSelection()
   const { compared, facet, published: layOver } = look

@@ -1,4 +1,5 @@
 import { create } from 'zustand'
+import type { SweepConfig } from '../../../app/sweep/config.ts'
 import type { Worked } from '../../../app/sweep/roofline.ts'
 import type { Axis, Facet, Kind } from '../../../app/sweep/spots.ts'
 
@@ -54,16 +55,23 @@ export const FIRST_LOOK: Look = {
   logarithmic: false,
 }
 
+const ALONG_CONTEXT: Look = { ...FIRST_LOOK, axis: 'context' }
+
+/** How a sweep is looked at first: along the axis that it has several values of. */
+export const firstLook = ({ context, concurrency }: Pick<SweepConfig, 'context' | 'concurrency'>): Look =>
+  concurrency.length < 2 && context.length > 1 ? ALONG_CONTEXT : FIRST_LOOK
+
 interface LookStore {
   readonly run: string | null
   readonly look: Look
-  readonly change: (run: string, parts: Partial<Look>) => void
+  readonly change: (run: string, first: Look, parts: Partial<Look>) => void
 }
 
 const useLookStore = create<LookStore>((set) => ({
   run: null,
   look: FIRST_LOOK,
-  change: (run, parts) => set((s) => ({ run, look: { ...(s.run === run ? s.look : FIRST_LOOK), ...parts } })),
+  change: (run, first, parts) =>
+    set((s) => ({ run, look: { ...(s.run === run ? s.look : first), ...parts } })),
 }))
 
 export interface LookControl {
@@ -72,10 +80,10 @@ export interface LookControl {
 }
 
 /** The look at a sweep: what was kept of it, or the first one. */
-export const useLook = (run: string): LookControl => {
-  const look = useLookStore((s) => (s.run === run ? s.look : FIRST_LOOK))
+export const useLook = (run: string, first: Look): LookControl => {
+  const look = useLookStore((s) => (s.run === run ? s.look : first))
   const change = useLookStore((s) => s.change)
-  return { look, change: (parts) => change(run, parts) }
+  return { look, change: (parts) => change(run, first, parts) }
 }
 
 export const toggled = (names: ReadonlySet<string>, name: string): ReadonlySet<string> => {

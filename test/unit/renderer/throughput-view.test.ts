@@ -7,7 +7,13 @@ import { arrangementName, curvesOf, facetOf, spotsOf } from '../../../app/sweep/
 import { summarise } from '../../../app/sweep/summary.ts'
 import { reasonLines } from '../../../app/sweep/words.ts'
 import type { Manifest } from '../../../app/trace/manifest.ts'
-import { FIRST_LOOK, type Look, PICTURES, toggled } from '../../../renderer/views/throughput/look.ts'
+import {
+  FIRST_LOOK,
+  firstLook,
+  type Look,
+  PICTURES,
+  toggled,
+} from '../../../renderer/views/throughput/look.ts'
 import { marksOf } from '../../../renderer/views/throughput/marks.tsx'
 import {
   cellRows,
@@ -400,4 +406,12 @@ describe('the pictures of a sweep', () => {
     const taken = ['KeyP', 'KeyN', 'KeyX', 'KeyL', 'KeyR', 'KeyM', 'KeyI']
     for (const code of PICTURE_OF.keys()) expect(taken).not.toContain(code)
   })
+})
+
+it('is looked at along the axis that has several values', () => {
+  const axisOf = (context: readonly number[], concurrency: readonly number[]) =>
+    firstLook({ context: [...context], concurrency: [...concurrency] }).axis
+  expect(axisOf([1024, 4096], [8])).toBe('context')
+  expect(axisOf([1024, 4096], [1, 8])).toBe('concurrency')
+  expect(axisOf([1024], [8])).toBe('concurrency')
 })
