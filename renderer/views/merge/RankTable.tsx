@@ -45,7 +45,12 @@ export const RankTable = ({ model, base }: { readonly model: MergeModel; readonl
         </tbody>
         <tfoot>
           <tr>
-            <th scope="row">merged</th>
+            <th
+              scope="row"
+              title="These partials merged by the formula; whether the engine made the same of them is told beside it"
+            >
+              this merge
+            </th>
             <td className="num">{keysText(totalKeys(model))}</td>
             <td className="num" data-testid="merge-lse">
               {lseText(model.lse)}
@@ -62,7 +67,7 @@ export const RankTable = ({ model, base }: { readonly model: MergeModel; readonl
   )
 }
 
-/** The same, exact, to be saved; the last row is the merged one. */
+/** The same, exact, to be saved; the last row is what the formula makes of them. */
 export const partialTable = (model: MergeModel, base: LseBase): Table => ({
   header: ['rank', 'keys', `lse_base_${base}`, 'weight', 'out_norm', 'state'],
   rows: [
@@ -74,7 +79,7 @@ export const partialTable = (model: MergeModel, base: LseBase): Table => ({
       part.norm,
       part.trouble ?? stateText(part),
     ]),
-    ['merged', totalKeys(model), model.lse, model.weightSum, norm(model.recomputed), ''],
+    ['this merge', totalKeys(model), model.lse, model.weightSum, norm(model.recomputed), ''],
   ],
 })
 
