@@ -94,7 +94,7 @@ describe('the lse', () => {
     )
     const { verdict, findings, information } = await diagnosed(off)
     expect({ verdict, findings }).toEqual({ verdict: 'undetermined', findings: [] })
-    expect(information.map(({ message }) => message).join()).toContain('the lse_kernel of rank 0, row')
+    expect(information.map(({ message }) => message).join()).toMatch(/the lse_kernel of rank \d, row/)
   })
 
   it('is not needed where partials were merged without it', async () => {
