@@ -50,14 +50,14 @@ const replayOf = (step: number, provenance: Sharing): SampleSpan => ({
   provenance,
 })
 
-const spansOf = (step: number, sharing: Sharing): SampleSpan[] => [
+const spansOf = (step: number, sharing: Sharing, attention: number): SampleSpan[] => [
   replayOf(step, sharing),
   ...Array.from({ length: LAYERS }, (_, layer) =>
     LAYER.map(([stage, start, dur], i): SampleSpan => {
       const between = BETWEEN_RANKS.includes(stage)
       return {
         start: step * STEP_NS + layer * LAYER_NS + start,
-        dur,
+        dur: stage === 'decode_attn' ? dur * attention : dur,
         stage: STAGES.indexOf(stage),
         step,
         layer,
@@ -90,7 +90,7 @@ const kernelsOf = (step: number): SampleKernel[] =>
     ]
   }).flat()
 
-const manifest = (kernels: boolean, sharing: Sharing): Manifest => {
+const manifest = (name: string, kernels: boolean, sharing: Sharing): Manifest => {
   const parsed = parseRunConfig({
     model: { layers: LAYERS },
     workload: { requests: [{ contextLen: 32_768, count: 8 }], steps: STEPS },
@@ -100,7 +100,7 @@ const manifest = (kernels: boolean, sharing: Sharing): Manifest => {
   return {
     format: 'dcpscope-run',
     formatVersion: 3,
-    name: 'gpu run',
+    name,
     status: 'running',
     ...(sharing === 'emulated' ? { emulated: EMULATED } : { timeSliced: TIME_SLICED }),
     config: parsed.config,
@@ -116,22 +116,25 @@ export interface GpuBundle {
   readonly kernels?: boolean
   /** In turn within one process, where it is not said. */
   readonly sharing?: Sharing
+  readonly name?: string
+  /** What attention takes of its usual time, by another kernel; at most 1. */
+  readonly attention?: number
 }
 
 /** Writes what a run of four ranks on one GPU leaves, with the numbers of a test, where the app lists its runs. */
 export const writeGpuBundle = async (
   dataDir: string,
-  { kernels = false, sharing = 'emulated' }: GpuBundle = {},
+  { kernels = false, sharing = 'emulated', name = 'gpu run', attention = 1 }: GpuBundle = {},
 ): Promise<string> => {
   const runs = join(dataDir, 'dcpscope', 'runs')
   mkdirSync(runs, { recursive: true })
-  const bundle = join(runs, 'gpu run.dcp')
+  const bundle = join(runs, `${name}.dcp`)
   const store = new Store()
   const engine = fakeEngine()
   store.attachEngine(engine.storeEnd)
-  engine.begin(bundle, manifest(kernels, sharing))
+  engine.begin(bundle, manifest(name, kernels, sharing))
   const steps = Array.from({ length: STEPS }, (_, step) => step)
-  const spans = steps.flatMap((step) => spansOf(step, sharing))
+  const spans = steps.flatMap((step) => spansOf(step, sharing, attention))
   for (let rank = 0; rank < RANKS; rank++) engine.chunk(spanChunk(rank, spans))
   const source = {
     provenance: sharing,

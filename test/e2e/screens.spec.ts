@@ -10,6 +10,7 @@ const THEMES = ['dark', 'light'] as const
 for (const [width, height] of SIZES)
   for (const theme of THEMES)
     test(`every view fits ${width}x${height} in the ${theme} theme`, async ({ desk: { app, page } }) => {
+      test.slow()
       mkdirSync(FOLDER, { recursive: true })
       await resize(app, page, width, height)
       await chooseTheme(page, theme)
