@@ -36,6 +36,8 @@ const runRef = z.strictObject({
   status: z.enum(RUN_STATUSES),
   /** Short line: model, ranks, contexts. */
   title: z.string(),
+  /** Whether it is a sweep that can be gone on with. */
+  unfinished: z.boolean().optional(),
   /** Of an ended run: what its summary says, and whether its check passed. */
   outcome: z
     .strictObject({

@@ -18,6 +18,9 @@ export const sweepProgressSchema = z.discriminatedUnion('phase', [
     repeats: z.int(),
     /** Of the repeat before. */
     tokensPerSecond: z.number().optional(),
+    /** Points that the engine failed in so far, and how in the last of them. */
+    failed: z.int(),
+    failure: z.string().optional(),
     /** Of all that is left. */
     secondsLeft: z.number(),
   }),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { RunStatus } from '../trace/manifest.ts'
 import { sweepConfigSchema } from './config.ts'
 import { ratesSchema } from './cost.ts'
 
@@ -24,3 +25,14 @@ export const sweepManifestSchema = z.strictObject({
   missing: z.array(missingSchema),
 })
 export type SweepManifest = z.output<typeof sweepManifestSchema>
+
+interface Ended {
+  readonly status: RunStatus
+  readonly sweep?: SweepManifest | undefined
+}
+
+/** Whether a bundle holds a sweep that nobody measures and of which there is something left, or to be tried again. */
+export const isUnfinished = ({ status, sweep }: Ended): boolean =>
+  sweep !== undefined &&
+  status !== 'running' &&
+  (status !== 'complete' || sweep.missing.some(({ why }) => why === 'failed'))

@@ -3,41 +3,11 @@ import { MAX_Q_LEN, type PresetName, type RunConfig } from '../run/config.ts'
 import type { CudaInfo } from '../run/machine.ts'
 import { type ConfigIssue, isRecord, issuesOf, merged, parseRunConfig, ruleText } from '../run/parse.ts'
 import { unsupported, unsupportedInWindow } from '../run/support.ts'
+import { ABSENT, LEAN, VARIED } from './base.ts'
 import { MAX_POINTS, type SweepConfig, sweepConfigSchema } from './config.ts'
 import { SWEEP_PRESETS } from './presets.ts'
 
 export type ParsedSweep = { ok: true; config: SweepConfig } | { ok: false; issues: readonly ConfigIssue[] }
-
-/** Fields of a run that a list or a number of the sweep gives. */
-const VARIED: Readonly<Record<string, string>> = {
-  'parallel.mode': 'mode',
-  'parallel.dcpSize': 'dcp',
-  'parallel.comm': 'comm',
-  'cache.kvDtype': 'kvDtype',
-  'cache.poolTokens': 'memory',
-  'workload.requests': 'context and concurrency',
-  'workload.qLen': 'qLen',
-  'workload.steps': 'steps',
-  'workload.warmup': 'warmup',
-}
-
-/** Fields of a run for which a sweep has no place, with what it does instead. */
-const ABSENT: Readonly<Record<string, string>> = {
-  capture: 'a sweep keeps no tensors',
-  check: 'a sweep compares nothing with the reference; check one point with "run"',
-  'engine.rowStats': 'a sweep keeps no rows',
-  'engine.observer': 'a sweep measures no tracing',
-  'engine.kernelTrace': 'a sweep records no kernels',
-  faults: 'a sweep injects no faults',
-}
-
-/** What every run of a sweep has: nothing beside spans and steps. */
-const LEAN = {
-  parallel: { mode: 'tp', dcpSize: 1 },
-  engine: { rowStats: false },
-  check: { rows: 'none' },
-  capture: { steps: 'none' },
-}
 
 const given = (input: unknown, path: string): boolean => {
   let value = input

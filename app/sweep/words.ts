@@ -35,3 +35,9 @@ export const reasonLines = (
     text: `${others.length === 0 ? first.key : `${others.length + 1} points, the first ${first.key}`}: ${reason}`,
     keys: [first, ...others].map(({ key }) => key),
   }))
+
+export const durationText = (seconds: number): string => {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`
+  const minutes = seconds / 60
+  return minutes < 90 ? `${Math.round(minutes)} min` : `${(minutes / 60).toFixed(1)} h`
+}

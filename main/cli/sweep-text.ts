@@ -5,7 +5,14 @@ import type { SweepManifest } from '../../app/sweep/manifest.ts'
 import { PUBLISHED } from '../../app/sweep/published.ts'
 import { arrangementName } from '../../app/sweep/spots.ts'
 import type { Cell, Frontier, Group, Regime, SweepSummary } from '../../app/sweep/summary.ts'
-import { bestText, LIMIT_WORDS, reasonLines, VERDICT_WORDS, winnersText } from '../../app/sweep/words.ts'
+import {
+  bestText,
+  durationText,
+  LIMIT_WORDS,
+  reasonLines,
+  VERDICT_WORDS,
+  winnersText,
+} from '../../app/sweep/words.ts'
 import type { SweepReport } from '../sweep/report.ts'
 import { textTable } from './text-table.ts'
 
@@ -41,7 +48,7 @@ const measuringText = (progress: MeasuringProgress): string =>
     `point ${progress.done + 1}/${progress.total}`,
     `${progress.key} ${progress.repeat + 1}/${progress.repeats}`,
     ...(progress.tokensPerSecond === undefined ? [] : [`${rate(progress.tokensPerSecond)} before`]),
-    `${duration(progress.secondsLeft)} left`,
+    `${durationText(progress.secondsLeft)} left`,
   ].join('  ')
 
 type Fact = [name: string, value: string]
@@ -81,7 +88,7 @@ export const sweepText = (report: SweepReport): string => {
       ? [
           [
             'go on',
-            `${duration(report.secondsLeft)} left: dcpscope sweep --out ${shellWord(bundle)}`,
+            `${durationText(report.secondsLeft)} left: dcpscope sweep --out ${shellWord(bundle)}`,
           ] satisfies Fact,
         ]
       : []),
@@ -202,9 +209,3 @@ const percent = (ratio: number): string => {
 const rounded = (n: number): string => (n >= 100 ? Math.round(n).toLocaleString('en-US') : n.toPrecision(3))
 
 const rate = (tokensPerSecond: number): string => `${rounded(tokensPerSecond)} tokens/s`
-
-const duration = (seconds: number): string => {
-  if (seconds < 90) return `${Math.ceil(seconds)} s`
-  const minutes = seconds / 60
-  return minutes < 90 ? `${Math.round(minutes)} min` : `${(minutes / 60).toFixed(1)} h`
-}

@@ -11,6 +11,7 @@ import {
   storeCommandSchema,
   storeMethods,
 } from '../../app/protocol/store.ts'
+import { isUnfinished } from '../../app/sweep/manifest.ts'
 import type { Manifest } from '../../app/trace/manifest.ts'
 import type { Port } from '../process/port.ts'
 import { runIdOf } from '../process/run-id.ts'
@@ -302,7 +303,8 @@ export class Store {
     try {
       const manifest = this.#manifest(folder)
       const { name, createdAt, status } = manifest
-      return { id, name, createdAt, status, title: bundleTitle(manifest), ...outcomeOf(manifest) }
+      const unfinished = isUnfinished(manifest)
+      return { id, name, createdAt, status, title: bundleTitle(manifest), unfinished, ...outcomeOf(manifest) }
     } catch (error) {
       const createdAt = statSync(folder, { throwIfNoEntry: false })?.mtime ?? new Date(0)
       return {

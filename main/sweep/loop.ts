@@ -115,16 +115,23 @@ const progressOf = (
   done: Done,
   { key }: SweepPoint,
   repeat: number,
-): MeasuringProgress => ({
-  phase: 'measuring',
-  done: done.whole(points, config.repeats).length,
-  total: points.length,
-  key,
-  repeat,
-  repeats: config.repeats,
-  tokensPerSecond: rows.findLast((row) => row.repeat >= 0)?.tokensPerSecond,
-  secondsLeft: secondsLeft(estimate, done, measurable(points, bundle.manifest.sweep), config.repeats),
-})
+): MeasuringProgress => {
+  const { sweep } = bundle.manifest
+  const failed = sweep?.missing.filter(({ why }) => why === 'failed') ?? []
+  const last = failed.at(-1)
+  return {
+    phase: 'measuring',
+    done: done.whole(points, config.repeats).length,
+    total: points.length,
+    key,
+    repeat,
+    repeats: config.repeats,
+    tokensPerSecond: rows.findLast((row) => row.repeat >= 0)?.tokensPerSecond,
+    failed: failed.length,
+    failure: last === undefined ? undefined : `${last.key}: ${last.reason}`,
+    secondsLeft: secondsLeft(estimate, done, measurable(points, sweep), config.repeats),
+  }
+}
 
 /** Points that nothing has kept from being measured so far. */
 export const measurable = (

@@ -147,7 +147,7 @@ describe('the summary of a sweep in words', () => {
   })
 
   it('shows one line while it goes on', () => {
-    const progress = { done: 3, total: 30, key: 'tp-c1', repeat: 1, repeats: 3, secondsLeft: 7000 }
+    const progress = { done: 3, total: 30, key: 'tp-c1', repeat: 1, repeats: 3, failed: 0, secondsLeft: 7000 }
     expect(progressText({ phase: 'calibrating', done: 0, total: 6 })).toBe(
       'measuring the rates of the device 1/6',
     )

@@ -11,7 +11,16 @@ const BEGIN: SweepStart = { type: 'begin', folder: BUNDLE, name: 'new', config: 
 const END: SweepEnd = { status: 'stopped', kept: true, points: 9, measured: 4, failed: 0 }
 const MEASURING = {
   type: 'progress',
-  progress: { phase: 'measuring', done: 1, total: 9, key: 'tp', repeat: 0, repeats: 3, secondsLeft: 60 },
+  progress: {
+    phase: 'measuring',
+    done: 1,
+    total: 9,
+    key: 'tp',
+    repeat: 0,
+    repeats: 3,
+    failed: 0,
+    secondsLeft: 60,
+  },
 }
 const KILLED = { how: 'killed', code: 9 } as const
 

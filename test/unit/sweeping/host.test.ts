@@ -92,7 +92,7 @@ describe('the process that measures a sweep', () => {
     expect(end).toEqual({ status: 'complete', kept: true, points: 4, measured: 4, failed: 0 })
     const phases = progress.map(({ phase }) => phase)
     expect(phases.lastIndexOf('calibrating')).toBeLessThan(phases.indexOf('measuring'))
-    expect(progress.at(-1)).toMatchObject({ done: 3, total: 4, repeat: 1, repeats: 2 })
+    expect(progress.at(-1)).toMatchObject({ done: 3, total: 4, repeat: 1, repeats: 2, failed: 0 })
     expect(readManifest(bundle)).toMatchObject({ name: 'small', status: 'complete' })
     expect(await repeatsOf(bundle)).toHaveLength(8)
   })
