@@ -6,6 +6,7 @@ import { useDump } from '../state/dump.ts'
 import { nameOf, type OpenItem, useOpen } from '../state/open.ts'
 import { phaseTone } from '../state/run-state.ts'
 import { useSession } from '../state/session.ts'
+import { whyNotMeasure } from '../state/start.ts'
 import { useView } from '../state/view.ts'
 import { CloseIcon, DownIcon, FolderIcon, PlusIcon } from './icons.tsx'
 import { Popover } from './Popover.tsx'
@@ -39,6 +40,29 @@ export const RunItem = ({ run, onOpen }: { readonly run: RunRef; readonly onOpen
           : `${formatRate(run.outcome.tokensPerSecond)} tokens/s${run.outcome.ok ? '' : ', check failed'}`}
       </span>
       <SourceBadge source={run.outcome === undefined ? undefined : sourceNote([run.outcome.provenance])} />
+    </button>
+  )
+}
+
+/** Goes on with a sweep of the list. */
+export const ResumeButton = ({ run, onResume }: { readonly run: RunRef; readonly onResume?: () => void }) => {
+  const resumeSweep = useSession((s) => s.resumeSweep)
+  const barred = useSession((s) => whyNotMeasure(s.desktop))
+  if (run.unfinished !== true) return null
+  return (
+    <button
+      type="button"
+      className="button button-quiet"
+      title={barred ?? `Measure what is left of ${run.name}`}
+      aria-label={`Resume ${run.name}`}
+      data-testid="resume-item"
+      disabled={barred !== null}
+      onClick={() => {
+        onResume?.()
+        void resumeSweep(run.id)
+      }}
+    >
+      Resume
     </button>
   )
 }
@@ -98,14 +122,16 @@ const RecentList = ({ close }: { readonly close: () => void }) => {
         <section aria-label="Runs">
           <h3 className="run-menu-head">Runs</h3>
           {others.map((run) => (
-            <RunItem
-              key={run.id}
-              run={run}
-              onOpen={() => {
-                close()
-                void openRunById(run.id)
-              }}
-            />
+            <div key={run.id} className="open-item">
+              <RunItem
+                run={run}
+                onOpen={() => {
+                  close()
+                  void openRunById(run.id)
+                }}
+              />
+              <ResumeButton run={run} onResume={close} />
+            </div>
           ))}
         </section>
       )}

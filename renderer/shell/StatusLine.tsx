@@ -6,7 +6,9 @@ import { stepNote } from '../drawing/provenance.ts'
 import { type Message, useMessages } from '../state/messages.ts'
 import { runStateOf } from '../state/run-state.ts'
 import { useSession } from '../state/session.ts'
-import { MessageIcon } from './icons.tsx'
+import { shortProgress } from '../state/sweep-state.ts'
+import { useView } from '../state/view.ts'
+import { MessageIcon, PauseIcon } from './icons.tsx'
 import { Popover } from './Popover.tsx'
 
 const SAMPLE_MS = 3000
@@ -98,6 +100,40 @@ const Messages = () => {
   )
 }
 
+/** The sweep that this app measures, whatever is shown: how far it is, the way to it, and to pause it. */
+const SweepItem = () => {
+  const active = useSession((s) => s.desktop?.activeSweep ?? null)
+  const { openRunById, pauseSweep } = useSession()
+  const show = useView((s) => s.show)
+  if (active === null) return null
+  return (
+    <span className="status-item status-sweep" data-testid="status-sweep">
+      <button
+        type="button"
+        className="status-link"
+        title={`Show ${active.name}`}
+        onClick={() => {
+          void openRunById(active.run)
+          show('throughput')
+        }}
+      >
+        sweep <span className="num">{shortProgress(active)}</span>
+      </button>
+      <button
+        type="button"
+        className="button button-quiet button-icon status-pause"
+        title="Pause the sweep (Space)"
+        aria-label="Pause the sweep"
+        data-testid="status-pause"
+        disabled={active.pausing}
+        onClick={() => void pauseSweep()}
+      >
+        <PauseIcon />
+      </button>
+    </span>
+  )
+}
+
 /** State of the processes, live rate, losses, memory, and what was said last. */
 export const StatusLine = () => {
   const desktop = useSession((s) => s.desktop)
@@ -135,6 +171,7 @@ export const StatusLine = () => {
           memory <span className="num status-number">{formatBytes(heap)}</span>
         </span>
       )}
+      <SweepItem />
       <Messages />
       <span
         className="status-item quiet status-version"

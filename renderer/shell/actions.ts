@@ -8,6 +8,15 @@ import { useSearch } from '../state/search.ts'
 import { NO_SELECTION, useSelection } from '../state/selection.ts'
 import { shownId, useSession } from '../state/session.ts'
 import { whyNotStart } from '../state/start.ts'
+import {
+  canStartForm,
+  canToggleSweep,
+  isFormShown,
+  showSweepForm,
+  startFormSweep,
+  toggleSweep,
+} from '../state/sweep-actions.ts'
+import { useSweepForm } from '../state/sweep-form.ts'
 import { useTrail } from '../state/trail.ts'
 import { useView, VIEW_IDS, type ViewId, viewDigit } from '../state/view.ts'
 import { toggleExportMenu } from './export/menu-state.ts'
@@ -44,6 +53,10 @@ const VIEW_TITLES: Readonly<Record<ViewId, string>> = {
 const always = (): boolean => true
 
 const showsRun = (): boolean => useView.getState().view === 'run'
+
+const showsForm = (): boolean => showsRun() || isFormShown()
+
+const shownForm = () => (showsRun() ? useRunForm : useSweepForm).getState()
 
 const phase = () => runStateOf(useSession.getState())
 
@@ -130,22 +143,53 @@ export const ACTIONS: readonly Action[] = [
     id: 'run.pause',
     title: 'Pause or resume the run',
     keys: [stroke('Space')],
-    enabled: () => phase()?.phase === 'running' || phase()?.phase === 'paused',
+    enabled: () => {
+      const state = phase()
+      return state?.active === true && (state.phase === 'running' || state.phase === 'paused')
+    },
     run: () => void togglePause(),
+  },
+  {
+    id: 'sweep.new',
+    title: 'Set up a new sweep',
+    keys: [stroke('KeyN', { ctrl: true, shift: true })],
+    enabled: always,
+    run: showSweepForm,
+  },
+  {
+    id: 'sweep.start',
+    title: 'Start the sweep of the form (Throughput)',
+    keys: [stroke('Enter', { ctrl: true })],
+    enabled: canStartForm,
+    run: () => void startFormSweep(),
+  },
+  {
+    id: 'sweep.close',
+    title: 'Close the form of a sweep (Throughput)',
+    keys: [stroke('Escape')],
+    enabled: isFormShown,
+    run: () => useSweepForm.getState().hide(),
+  },
+  {
+    id: 'sweep.toggle',
+    title: 'Pause the sweep that is measured, or go on with the one that Throughput shows',
+    keys: [stroke('Space')],
+    enabled: canToggleSweep,
+    run: toggleSweep,
   },
   {
     id: 'form.undo',
     title: 'Undo an edit of the configuration',
     keys: [stroke('KeyZ', { ctrl: true })],
-    enabled: showsRun,
-    run: () => useRunForm.getState().undo(),
+    enabled: showsForm,
+    run: () => shownForm().undo(),
   },
   {
     id: 'form.redo',
     title: 'Redo it',
     keys: [stroke('KeyZ', { ctrl: true, shift: true }), stroke('KeyY', { ctrl: true })],
-    enabled: showsRun,
-    run: () => useRunForm.getState().redo(),
+    enabled: showsForm,
+    run: () => shownForm().redo(),
   },
   {
     id: 'note.undo',

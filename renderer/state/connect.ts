@@ -3,12 +3,14 @@ import type { DesktopBridge, DesktopState } from '../../app/protocol/desktop.ts'
 import type { Progress } from '../../app/protocol/store.ts'
 import { SETTING_NAMES, type Settings } from '../../app/settings/settings.ts'
 import { followLink, followWaitingLinks } from './follow-link.ts'
+import { followSweeps } from './follow-sweeps.ts'
 import { useRunForm } from './form.ts'
 import { tell } from './messages.ts'
 import { endText } from './run-state.ts'
 import { useSession } from './session.ts'
 import { useSettings } from './settings.ts'
 import { client, clientPort } from './store-connection.ts'
+import { useSweepForm } from './sweep-form.ts'
 
 /** Least time between two reads of a growing run's information. */
 const REFRESH_MS = 1000
@@ -136,10 +138,12 @@ export const connectPage = (): void => {
     const before = useSession.getState().desktop
     useSession.getState().take({ desktop: now })
     useRunForm.getState().know(now.machine?.cuda)
+    useSweepForm.getState().know(now.machine?.cuda)
     if (before === null) takeSettings(now)
     followStore(bridge, before, now)
     announce(before, now)
     followRuns(before, now)
+    followSweeps(before, now)
     followLinks(before, now)
   }
   bridge.onState(take)

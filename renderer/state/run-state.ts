@@ -20,6 +20,9 @@ interface Known {
   readonly progress: Progress | null
 }
 
+const sweepPhase = ({ pausing, progress }: NonNullable<DesktopState['activeSweep']>): RunPhase =>
+  pausing ? 'finishing' : progress === null ? 'starting' : 'running'
+
 /** How the open run stands, from whoever knows it best: main for a run in progress, then the end, then the bundle. */
 export const runStateOf = ({ desktop, openId, openRun, progress }: Known): RunState | null => {
   if (openId === null) return null
@@ -32,6 +35,8 @@ export const runStateOf = ({ desktop, openId, openRun, progress }: Known): RunSt
     error: error ?? null,
     active: false,
   })
+  if (desktop?.activeSweep?.run === openId)
+    return { phase: sweepPhase(desktop.activeSweep), fraction: null, error: null, active: false }
   const last = desktop?.lastRun
   if (last?.id === openId) return ended(last.status, last.error ?? openRun?.manifest.error)
   if (openRun !== null && openRun.manifest.status !== 'running')
@@ -41,7 +46,7 @@ export const runStateOf = ({ desktop, openId, openRun, progress }: Known): RunSt
 }
 
 /** Words of an engine or store as a sentence of its own. */
-const sentence = (words: string): string => {
+export const sentence = (words: string): string => {
   const text = words.trim()
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
 }

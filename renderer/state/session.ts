@@ -39,6 +39,11 @@ interface Session {
   readonly pause: () => Promise<CommandResult>
   readonly resume: () => Promise<CommandResult>
   readonly stop: () => Promise<CommandResult>
+  /** Measures a new sweep and opens it at once. */
+  readonly startSweep: (config: unknown) => Promise<CommandResult>
+  readonly pauseSweep: () => Promise<CommandResult>
+  /** Goes on with a sweep and shows it. */
+  readonly resumeSweep: (run: string) => Promise<CommandResult>
   readonly restart: (process: 'engine' | 'store') => Promise<CommandResult>
   /** Runs the configuration of the open run again and keeps the tensors of this step and layer. */
   readonly rerunWithCapture: (step: number, layer: number) => Promise<CommandResult>
@@ -63,6 +68,15 @@ const refusal = (message: string): CommandResult => ({ ok: false, message, issue
 
 /** Id of what is shown: a dump before the run behind it. */
 export const shownId = (): string | null => useDump.getState().dump ?? useSession.getState().openId
+
+/** Whether a bundle is being written from here, or ended before there was anything to keep. */
+const isOfSession = (desktop: DesktopState | null, id: string): boolean =>
+  [
+    desktop?.activeRun?.id,
+    desktop?.lastRun?.id,
+    desktop?.activeSweep?.run,
+    desktop?.lastSweep?.end.kept === false ? desktop.lastSweep.run : undefined,
+  ].includes(id)
 
 /** The desktop as main tells it, the runs, and the one that is open. */
 export const useSession = create<Session>((set, get) => {
@@ -90,6 +104,11 @@ export const useSession = create<Session>((set, get) => {
 
   const openNew = async (result: CommandResult): Promise<CommandResult> => {
     await get().takeOpened(result)
+    return result
+  }
+
+  const showSweep = (result: CommandResult): CommandResult => {
+    if (result.ok) useView.getState().show('throughput')
     return result
   }
 
@@ -122,14 +141,13 @@ export const useSession = create<Session>((set, get) => {
           if (openRun === null && info.manifest.sweep !== undefined && how?.stay !== true)
             useView.getState().show('throughput')
           // Not of a run of this session, which is told of in other words. Puts an error of an earlier try behind.
-          if (openRun === null && desktop?.activeRun?.id !== id && desktop?.lastRun?.id !== id)
-            tell('info', `Opened ${info.manifest.name}.`)
+          if (openRun === null && !isOfSession(desktop, id)) tell('info', `Opened ${info.manifest.name}.`)
         }
       } catch (error) {
         const { openId, desktop } = get()
         // A run that has just been started is not yet known to the store: its progress brings it. One that ended
         // before it wrote anything never will be, and its end was told.
-        if (openId !== id || desktop?.activeRun?.id === id || desktop?.lastRun?.id === id) return
+        if (openId !== id || isOfSession(desktop, id)) return
         report(error)
       }
     },
@@ -182,6 +200,11 @@ export const useSession = create<Session>((set, get) => {
     pause: () => command(() => desktop().invoke('pauseRun', {})),
     resume: () => command(() => desktop().invoke('resumeRun', {})),
     stop: () => command(() => desktop().invoke('stopRun', {})),
+    startSweep: async (config) =>
+      showSweep(await openNew(await command(() => desktop().invoke('startSweep', { config })))),
+    pauseSweep: () => command(() => desktop().invoke('pauseSweep', {})),
+    resumeSweep: async (run) =>
+      showSweep(await openNew(await command(() => desktop().invoke('resumeSweep', { run })))),
     restart: (process) => command(() => desktop().invoke('restart', { process })),
     rerunWithCapture: async (step, layer) => {
       const open = get().openRun

@@ -229,7 +229,7 @@ export const ControlView = (props: ControlProps) => {
         />
       )
     case 'numbers':
-      return <TextControl {...text} numeric toText={textOfList} toValue={listOfText} />
+      return <TextControl {...text} numeric list toText={textOfList} toValue={listOfText} />
     case 'text':
       return (
         <TextControl

@@ -8,6 +8,8 @@ interface Props {
   readonly placeholder: string
   readonly invalid: boolean
   readonly numeric: boolean
+  /** Several numbers, which take the room that there is. */
+  readonly list?: boolean
   readonly toText: (value: unknown) => string
   readonly toValue: (text: string) => unknown
   readonly onChange: (value: unknown) => void
@@ -37,7 +39,7 @@ export const TextControl = (props: Props) => {
   return (
     <input
       id={props.id}
-      className={props.numeric ? 'input num' : 'input'}
+      className={props.list === true ? 'input num number-list' : props.numeric ? 'input num' : 'input'}
       type="text"
       inputMode={props.numeric ? 'numeric' : 'text'}
       spellCheck={false}

@@ -187,7 +187,8 @@ export const VIEW_TEXTS: Readonly<Record<ViewId, ViewText>> = {
         for each size and transport of <Term id="dcp" />. The map says where DCP pays and how sure that is;
         curves show the rates and, dashed, what the cost model predicts; a <Term id="crossover" /> is where
         DCP passes TP. Other pictures: latency against throughput with its <Term id="front" />, the parts of a
-        step, the <Term id="roofline" /> of the device, and what the KV pools hold.
+        step, the <Term id="roofline" /> of the device, and what the KV pools hold. New sweep sets one up and
+        says what it would be; Pause keeps what was measured, and Resume goes on, also after a restart.
       </>
     ),
     formulas: [

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { RunItem } from '../../shell/RunPicker.tsx'
+import { ResumeButton, RunItem } from '../../shell/RunPicker.tsx'
 import { useCompare } from '../../state/compare.ts'
 import { useSession } from '../../state/session.ts'
 import { useView } from '../../state/view.ts'
@@ -34,6 +34,7 @@ export const History = () => {
       {shown.map((run) => (
         <div key={run.id} className="run-history-item">
           <RunItem run={run} onOpen={() => void openRunById(run.id)} />
+          <ResumeButton run={run} />
           {run.id === runs[0]?.id || run.outcome === undefined ? null : (
             <button
               type="button"

@@ -92,6 +92,8 @@ interface Props {
   readonly axis: Axis
   readonly marks: ReadonlyMap<string, Mark>
   readonly manifest: Manifest
+  /** Values of the axis that the sweep has, measured or not: the axis stays as it is while points come in. */
+  readonly along: readonly number[]
   readonly logarithmic: boolean
   /** Whether the confidence of each curve is drawn as a band. */
   readonly bands: boolean
@@ -120,6 +122,7 @@ const isDashed = ({ kind }: Curve): boolean => kind !== 'measured'
 const CurveChart = ({
   curves,
   axis,
+  along,
   marks,
   manifest,
   logarithmic,
@@ -137,7 +140,7 @@ const CurveChart = ({
     [...spots.flatMap(({ least, most }) => [least, most]), ...published.map(({ value }) => value)],
     logarithmic,
   )
-  const places = placeExtent([...rows.map(({ x }) => x), ...published.map((point) => point[axis] ?? 0)])
+  const places = placeExtent([...along, ...published.map((point) => point[axis] ?? 0)])
   return (
     <>
       <ResponsiveContainer width="100%" height="100%">

@@ -91,6 +91,7 @@ export const Curves = (props: Props) => {
               onSelect={onSelect}
               curves={curves}
               axis={axis}
+              along={axis === 'context' ? model.contexts : model.concurrencies}
               marks={marks}
               manifest={manifest}
               logarithmic={look.logarithmic}

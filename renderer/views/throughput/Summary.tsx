@@ -1,4 +1,5 @@
 import type { RunInfo } from '../../../app/protocol/store.ts'
+import { isUnfinished } from '../../../app/sweep/manifest.ts'
 import { type Axis, arrangementName, otherAxis } from '../../../app/sweep/spots.ts'
 import type { Frontier, Group, ModelError, Regime } from '../../../app/sweep/summary.ts'
 import { reasonLines, winnersText } from '../../../app/sweep/words.ts'
@@ -54,7 +55,7 @@ export const ProgressNote = ({ run, progress }: { readonly run: RunInfo; readonl
   const { manifest } = run
   const held = missing.filter(({ why }) => why === 'memory')
   const failed = missing.filter(({ why }) => why === 'failed')
-  const goesOn = manifest.status !== 'complete' || failed.length > 0
+  const goesOn = isUnfinished(manifest)
   const command = goOnCommand(manifest.name)
   return (
     <section className="throughput-part" aria-label="Completeness">
@@ -83,8 +84,8 @@ export const ProgressNote = ({ run, progress }: { readonly run: RunInfo; readonl
       ) : goesOn ? (
         <div className="throughput-go-on">
           <p>
-            {failed.length > 0 ? 'What failed is tried again' : 'Not complete. It goes on'}, in the folder of
-            its bundle, with
+            {failed.length > 0 ? 'What failed is tried again' : 'Not complete. It goes on'} by Resume, or in
+            the folder of its bundle by
             <code className="selectable" data-testid="go-on">
               {command}
             </code>

@@ -1,14 +1,16 @@
-import { useMemo } from 'react'
+import { useEffect, useMemo } from 'react'
 import type { RunInfo } from '../../../app/protocol/store.ts'
 import type { SweepManifest } from '../../../app/sweep/manifest.ts'
 import { publishedPairs, publishedRates } from '../../../app/sweep/overlay.ts'
 import { arrangementName, otherAxis, type Spot } from '../../../app/sweep/spots.ts'
 import { summarise } from '../../../app/sweep/summary.ts'
 import { useSelection } from '../../state/selection.ts'
+import { useSession } from '../../state/session.ts'
 import { CellTable } from './CellTable.tsx'
 import { GainMap } from './GainMap.tsx'
 import { firstLook, type LookControl, useLook } from './look.ts'
-import { cellRows, heldOf, modelOf, pickedRow, progressOf } from './model.ts'
+import { MeasureBar } from './MeasureBar.tsx'
+import { cellRows, heldOf, modelOf, pickedRow, progressOf, type SweepModel } from './model.ts'
 import { Pictures } from './Pictures.tsx'
 import { PublishedList } from './Published.tsx'
 import { ProgressNote, Summary } from './Summary.tsx'
@@ -26,6 +28,23 @@ const selectCell = (context: number, concurrency: number): void =>
 const useShownLook = (run: string, { config }: SweepManifest): LookControl => {
   const { look, change } = useLook(run, firstLook(config))
   return { look: look.picture === 'front' ? { ...look, axis: 'concurrency' } : look, change }
+}
+
+/**
+ * While points come in, curves go on holding what they held at the first of them: the largest value with points, which
+ * they hold by themselves, would change under the reader.
+ */
+const useSteadyHeld = (
+  live: boolean,
+  model: SweepModel | null,
+  held: number,
+  { look, change }: LookControl,
+) => {
+  const holds = otherAxis(look.axis)
+  const open = live && look.held[holds] === null && model?.choices.includes('measured') === true
+  useEffect(() => {
+    if (open) change({ held: { ...look.held, [holds]: held } })
+  })
 }
 
 interface Props {
@@ -46,7 +65,10 @@ const useSweep = (sweep: SweepManifest, { rows }: Points) => {
 /** A sweep: curves, gain map, the selected cell, and what it says in words. */
 export const SweepView = ({ run, sweep }: Props) => {
   const { manifest } = run
-  const points = usePoints(run.id, manifest.status === 'running')
+  const isOurs = useSession((s) => s.desktop?.activeSweep?.run === run.id)
+  // The manifest says so a moment after its process began.
+  const live = isOurs || manifest.status === 'running'
+  const points = usePoints(run.id, live)
   const { rows } = points
   const { summary, progress } = useSweep(sweep, points)
   const control = useShownLook(run.id, sweep)
@@ -62,6 +84,7 @@ export const SweepView = ({ run, sweep }: Props) => {
     model?.map.flat().find((one) => one.context === context && one.concurrency === concurrency) ?? null
   const cell = place === null || model === null ? [] : cellRows(model, place.context, place.concurrency)
   const picked = pickedRow(cell, look.arrangement, place?.cell ?? null)
+  useSteadyHeld(live, model, held, control)
   useThroughputInspector(picked, manifest)
   useSweepKeys({ model, held, control, cell, picked, reload: points.reload })
   if (model === null) return <NoPoints run={run} points={points} progress={progress} />
@@ -86,6 +109,7 @@ export const SweepView = ({ run, sweep }: Props) => {
   }
   return (
     <section className="throughput" aria-label="Throughput">
+      <MeasureBar run={run.id} manifest={manifest} progress={progress} />
       <Toolbar
         model={model}
         held={held}
@@ -167,9 +191,12 @@ const NoPoints = ({ run, points, progress }: NoPointsProps) => {
       </div>
     )
   return (
-    <div className="empty-state" data-testid="throughput-no-points">
-      <p>The sweep has no points yet.</p>
-      <ProgressNote run={run} progress={progress} />
-    </div>
+    <section className="throughput" aria-label="Throughput">
+      <MeasureBar run={run.id} manifest={run.manifest} progress={progress} />
+      <div className="empty-state" data-testid="throughput-no-points">
+        <p>The sweep has no points yet.</p>
+        <ProgressNote run={run} progress={progress} />
+      </div>
+    </section>
   )
 }

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { DesktopState } from '../../../app/protocol/desktop.ts'
 import type { Progress, RunInfo } from '../../../app/protocol/store.ts'
-import { DEFAULT_SETTINGS } from '../../../app/settings/settings.ts'
 import { parseSweepConfig } from '../../../app/sweep/parse.ts'
 import { fieldTakes } from '../../../renderer/controls/field-keys.ts'
 import { keyText, matches, stroke } from '../../../renderer/shell/keys.ts'
@@ -15,6 +14,7 @@ import { endText, runStateOf } from '../../../renderer/state/run-state.ts'
 import { NO_SELECTION, useSelection } from '../../../renderer/state/selection.ts'
 import { resolvedTheme } from '../../../renderer/theme/use-theme.ts'
 import { figuresOf } from '../../../renderer/views/run/figures.ts'
+import { desktopState as desktop } from './desktop-state.ts'
 import { runInfo } from './run-info.ts'
 
 const pressed = (code: string, held: Partial<Parameters<typeof matches>[0]> = {}) => ({
@@ -105,20 +105,6 @@ describe('messages', () => {
     expect(useMessages.getState().messages.at(-1)?.text).toBe('message 499')
   })
 })
-
-const desktop: DesktopState = {
-  engine: { status: 'ready', pid: 1 },
-  store: { status: 'ready', pid: 2 },
-  activeRun: null,
-  lastRun: null,
-  activeSweep: null,
-  lastSweep: null,
-  dumps: [],
-  diagnosis: null,
-  settings: DEFAULT_SETTINGS,
-  runtime: { app: '', electron: '', chrome: '', node: '', engine: '', device: '' },
-  machine: null,
-}
 
 const openRun = (status: RunInfo['manifest']['status']): RunInfo =>
   runInfo('a', { steps: 5, spanCount: 0, manifest: { status, config: presetDraft('tiny') } })
