@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ElectronApplication, Page } from 'playwright'
+import { seriousIn } from './axe.ts'
 import {
   chooseTheme,
   field,
@@ -234,10 +235,11 @@ test('a sweep whose process dies keeps what it measured, and goes on from there'
   expect(await repeatsOf(bundle)).toEqual({ rows: 8, repeats: 8 })
 })
 
-test('every state of a sweep has room in both themes', async ({ desk }) => {
+test('every state of a sweep has room and can be read in both themes', async ({ desk }) => {
   test.setTimeout(180_000)
   const { app, page } = desk
   mkdirSync(SCREENS, { recursive: true })
+  const found: string[] = []
   const look = async (name: string): Promise<void> => {
     for (const theme of ['light', 'dark'])
       for (const [width, height] of SIZES) {
@@ -245,9 +247,10 @@ test('every state of a sweep has room in both themes', async ({ desk }) => {
         await chooseTheme(page, theme)
         await page.screenshot({ path: join(SCREENS, `sweep-${name}-${theme}-${width}.png`) })
         // Nothing is wider than the window.
-        expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(
-          0,
-        )
+        const wider = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
+        expect(wider).toBeLessThanOrEqual(0)
+        if (width === SIZES[0][0])
+          found.push(...(await seriousIn(page)).map((sentence) => `${name}, ${theme}: ${sentence}`))
       }
   }
   await waitReady(page, 'engine')
@@ -270,4 +273,5 @@ test('every state of a sweep has room in both themes', async ({ desk }) => {
   await showView(page, 'run')
   await page.getByTestId('run-picker').click()
   await look('picker')
+  expect(found).toEqual([])
 })

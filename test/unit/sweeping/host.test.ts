@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { SweepEnd, SweepEvent, SweepProgress } from '../../../app/protocol/sweep.ts'
 import type { SweepConfigInput } from '../../../app/sweep/config.ts'
 import { type EngineProcess, startEngine } from '../../../main/cli/engine-process.ts'
 import { readManifest, writeManifest } from '../../../main/store/manifest-file.ts'
 import { readPoints } from '../../../main/store/sweep-bundle.ts'
-import { createSweepHost, type SweepHost } from '../../../main/sweep/sweep-host.ts'
+import { createSweepHost, ENGINE_STOP_MS, type SweepHost } from '../../../main/sweep/sweep-host.ts'
 import { sweepOf } from '../sweep/sample.ts'
 
 const DIST = join(__dirname, '..', '..', '..', 'dist')
@@ -173,5 +173,34 @@ describe('the process that measures a sweep', () => {
     })
     expect(complaints[0]).toBe('refused a second sweep')
     expect(complaints[1]).toMatch(/^refused a command/)
+  })
+
+  it('has an engine ended that does not stop, which is no failure of the point', async () => {
+    vi.useFakeTimers()
+    try {
+      const events: SweepEvent[] = []
+      const host = createSweepHost(
+        (event) => events.push(event),
+        () => {},
+      )
+      const last = (): SweepEvent | undefined => events.at(-1)
+      host.command(begin('/nowhere/new.dcp'))
+      await vi.waitFor(() => expect(last()).toEqual({ type: 'forkEngine', engine: 1 }))
+      const ready = { type: 'ready', version: '0', cores: 2, simd: 'avx2', memoryAvailableBytes: 8e9 }
+      host.command({ type: 'engineEvent', engine: 1, event: ready })
+      await vi.waitFor(() =>
+        expect(last()).toMatchObject({ type: 'engineCommand', command: { type: 'start' } }),
+      )
+      host.command({ type: 'stop' })
+      expect(last()).toEqual({ type: 'engineCommand', engine: 1, command: { type: 'stop' } })
+      await vi.advanceTimersByTimeAsync(ENGINE_STOP_MS)
+      expect(last()).toEqual({ type: 'endEngine', engine: 1 })
+      host.command({ type: 'engineGone', engine: 1, how: 'The engine process was ended.' })
+      await vi.waitFor(() =>
+        expect(last()).toMatchObject({ type: 'ended', end: { status: 'stopped', kept: false } }),
+      )
+    } finally {
+      vi.useRealTimers()
+    }
   })
 })
