@@ -7,6 +7,7 @@ import { nameOf, type OpenItem, useOpen } from '../state/open.ts'
 import { phaseTone } from '../state/run-state.ts'
 import { useSession } from '../state/session.ts'
 import { whyNotMeasure } from '../state/start.ts'
+import { resumeSweep } from '../state/sweep-actions.ts'
 import { useView } from '../state/view.ts'
 import { CloseIcon, DownIcon, FolderIcon, PlusIcon } from './icons.tsx'
 import { Popover } from './Popover.tsx'
@@ -46,7 +47,6 @@ export const RunItem = ({ run, onOpen }: { readonly run: RunRef; readonly onOpen
 
 /** Goes on with a sweep of the list. */
 export const ResumeButton = ({ run, onResume }: { readonly run: RunRef; readonly onResume?: () => void }) => {
-  const resumeSweep = useSession((s) => s.resumeSweep)
   const barred = useSession((s) => whyNotMeasure(s.desktop))
   if (run.unfinished !== true) return null
   return (

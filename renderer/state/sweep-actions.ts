@@ -19,6 +19,12 @@ export const startFormSweep = async (): Promise<void> => {
   if (result.ok) hide()
 }
 
+/** Goes on with a sweep, and shows it in place of the form. */
+export const resumeSweep = (run: string): Promise<CommandResult> => {
+  useSweepForm.getState().hide()
+  return useSession.getState().resumeSweep(run)
+}
+
 export const showSweepForm = (): void => {
   useSweepForm.getState().show()
   useView.getState().show('throughput')
@@ -36,7 +42,7 @@ export const canStartForm = (): boolean => {
 
 /** Pauses the sweep that is measured, else goes on with the one that is shown; null where there is neither. */
 const toggled = (): (() => Promise<CommandResult>) | null => {
-  const { desktop, openRun, pauseSweep, resumeSweep } = useSession.getState()
+  const { desktop, openRun, pauseSweep } = useSession.getState()
   const active = desktop?.activeSweep ?? null
   if (active !== null) return active.pausing ? null : pauseSweep
   if (!inThroughput() || showsSweepForm() || openRun === null || !isUnfinished(openRun.manifest)) return null

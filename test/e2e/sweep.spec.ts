@@ -235,6 +235,32 @@ test('a sweep whose process dies keeps what it measured, and goes on from there'
   expect(await repeatsOf(bundle)).toEqual({ rows: 8, repeats: 8 })
 })
 
+test('a crash of the app leaves a sweep that the next start goes on with', async () => {
+  test.setTimeout(180_000)
+  const folder = mkdtempSync(join(tmpdir(), 'dcpscope-crashed-'))
+  const kept = { dataDir: join(folder, 'data'), userData: join(folder, 'user') }
+  try {
+    const first = await launch(kept)
+    await waitReady(first.page, 'engine')
+    await startSweep(first.page, SLOW)
+    await untilMeasured(first.page, 1)
+    const bundle = onlyBundle(kept.dataDir)
+    await expect.poll(async () => (await repeatsOf(bundle)).rows).toBeGreaterThanOrEqual(2)
+    const gone = new Promise((resolve) => first.app.process().once('exit', resolve))
+    first.app.process().kill('SIGKILL')
+    await gone
+
+    const second = await launch(kept)
+    await waitReady(second.page, 'store')
+    await second.page.getByTestId('resume-item').click()
+    await ended(second.page, 'complete')
+    expect(await repeatsOf(bundle)).toEqual({ rows: 8, repeats: 8 })
+    await second.close()
+  } finally {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+})
+
 test('every state of a sweep has room and can be read in both themes', async ({ desk }) => {
   test.setTimeout(180_000)
   const { app, page } = desk

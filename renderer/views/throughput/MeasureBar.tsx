@@ -2,7 +2,7 @@ import type { Manifest } from '../../../app/trace/manifest.ts'
 import { formatInt } from '../../drawing/format.ts'
 import { PauseIcon, PlayIcon, PlusIcon } from '../../shell/icons.tsx'
 import { useSession } from '../../state/session.ts'
-import { showSweepForm } from '../../state/sweep-actions.ts'
+import { resumeSweep, showSweepForm } from '../../state/sweep-actions.ts'
 import { type MeasureAction, measureState } from './measure-state.ts'
 import type { Progress } from './model.ts'
 
@@ -14,7 +14,7 @@ interface Props {
 }
 
 const ActionButton = ({ run, action }: { readonly run: string; readonly action: MeasureAction }) => {
-  const { pauseSweep, resumeSweep } = useSession()
+  const pauseSweep = useSession((s) => s.pauseSweep)
   const pauses = action.kind === 'pause'
   return (
     <button
