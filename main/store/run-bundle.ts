@@ -13,8 +13,8 @@ import {
 import { MAX_DCP_SIZE } from '../../app/run/config.ts'
 import type { Manifest } from '../../app/trace/manifest.ts'
 import type { Provenance, Stage } from '../../app/trace/stages.ts'
-import { TABLE_NAMES } from '../../app/trace/tables.ts'
-import { checkPart, hasReference, listCaptures, listParts } from './bundle-files.ts'
+import { TABLE_NAMES, type TableName } from '../../app/trace/tables.ts'
+import { checkPart, hasReference, listCaptures, listParts, type Part } from './bundle-files.ts'
 import { captureLse, captureShape, mergeRow } from './captures.ts'
 import { stageSources, stepTimes, wallSources } from './compare-queries.ts'
 import type { CompareMethod } from './compare-shelf.ts'
@@ -28,12 +28,14 @@ import { causeOfRun, type WasMerged } from './first-cause.ts'
 import { KernelLoader } from './kernel-loader.ts'
 import { readNotes, writeNote } from './notes-file.ts'
 import type { PageMethod } from './page-shelf.ts'
+import { PartSteps } from './part-steps.ts'
 import { PartTotals } from './part-totals.ts'
 import { StoreProblem } from './problem.ts'
 import { SpanLoader } from './span-loader.ts'
 import { spanStats } from './span-stats.ts'
 import { runQuery } from './sql-query.ts'
 import { collective, longestStep, stepPath } from './step-spans.ts'
+import { StepTable } from './step-table.ts'
 import {
   blockTable,
   events,
@@ -43,10 +45,9 @@ import {
   rows,
   spanStartingAt,
   stages,
-  stepCount,
-  steps,
 } from './table-queries.ts'
 import { TileBuilder } from './tile-builder.ts'
+import { WholeLook } from './whole-look.ts'
 
 /** What the parameters of every method about one run have in common. */
 export const runParams = z.object({ run: z.string() })
@@ -67,6 +68,9 @@ export class RunBundle {
   readonly #spans: SpanLoader
   readonly #kernels: KernelLoader
   readonly #totals: PartTotals
+  readonly #steps: StepTable
+  readonly #partSteps: PartSteps
+  readonly #stages: WholeLook<StoreResult<'stages'>>
   #ranks: number | undefined
 
   /** `manifest` gives the manifest as it is now; `duck` knows the enumerations of table-sql.ts. */
@@ -78,6 +82,9 @@ export class RunBundle {
     this.#spans = new SpanLoader(folder, duck)
     this.#kernels = new KernelLoader(folder, duck)
     this.#totals = new PartTotals(folder, duck)
+    this.#steps = new StepTable(folder, duck)
+    this.#partSteps = new PartSteps(folder, duck)
+    this.#stages = new WholeLook(() => withConnection(duck, (c) => stages(c, folder)))
   }
 
   /** Refuses a bundle with a part that is not a whole file. */
@@ -99,17 +106,36 @@ export class RunBundle {
     spanTile: (params) => this.#tile(params),
     spanAt: (params) => this.#spanAt(params),
     kernelAt: (params) => withConnection(this.#duck, (c) => kernelAt(c, this.folder, params)),
-    steps: (params) => withConnection(this.#duck, (c) => steps(c, this.folder, params)),
-    stages: () => withConnection(this.#duck, (c) => stages(c, this.folder)),
+    steps: (params) => this.#steps.thinned(params),
+    stages: async () =>
+      this.#stages.answer({
+        version: `${listParts(this.folder, 'spans').length} ${listParts(this.folder, 'steps').length}`,
+        growing: this.#manifest().status === 'running',
+      }),
     spanStats: (params, signal) => this.#asked(signal, (c) => spanStats(c, this.folder, params)),
-    stepPath: (params, signal) => this.#asked(signal, (c) => stepPath(c, this.folder, params)),
+    stepPath: async (params, signal) => {
+      const parts = {
+        spans: await this.#ofStep('spans', params),
+        kernels: await this.#ofStep('kernels', params),
+      }
+      return this.#asked(signal, (c) => stepPath(c, parts, params))
+    },
     longestStep: () => withConnection(this.#duck, (c) => longestStep(c, this.folder)),
-    collective: (params, signal) => this.#asked(signal, (c) => collective(c, this.folder, params)),
+    collective: async (params, signal) => {
+      const parts = await this.#ofStep('spans', params)
+      return this.#asked(signal, (c) => collective(c, parts, params))
+    },
     eventMarks: (params, signal) => this.#asked(signal, (c) => eventMarks(c, this.folder, params)),
     notes: async () => [...readNotes(this.folder)],
     writeNote: async ({ note }) => [...writeNote(this.folder, note)],
-    blockTable: (params) => withConnection(this.#duck, (c) => blockTable(c, this.folder, params)),
-    rows: (params) => withConnection(this.#duck, (c) => rows(c, this.folder, params)),
+    blockTable: async (params, signal) => {
+      const parts = await this.#partSteps.between('pages', 0, params.step)
+      return this.#asked(signal, (c) => blockTable(c, parts, params))
+    },
+    rows: async (params, signal) => {
+      const parts = await this.#ofStep('rows', params)
+      return this.#asked(signal, (c) => rows(c, parts, params))
+    },
     events: (params) => withConnection(this.#duck, (c) => events(c, this.folder, params)),
     find: (params, signal) => withConnection(this.#duck, (c) => find(c, this.folder, params, signal)),
     eventGroups: (params, signal) => this.#asked(signal, (c) => eventGroups(c, this.folder, params)),
@@ -143,6 +169,10 @@ export class RunBundle {
     )
   }
 
+  #ofStep(table: TableName, { step }: { readonly step: number }): Promise<Part[]> {
+    return this.#partSteps.between(table, step, step)
+  }
+
   #qLen(): number {
     return this.#manifest().config.workload.qLen
   }
@@ -162,7 +192,8 @@ export class RunBundle {
   /** The block table of a rank at a step, from what is on disk now. */
   async recordedTable(step: number, rank: number): Promise<RankTable> {
     const { config } = this.#manifest()
-    const cells = await withConnection(this.#duck, (c) => recordedCells(c, this.folder, step, rank))
+    const parts = (await this.#partSteps.between('pages', 0, step)).filter((part) => part.rank === rank)
+    const cells = await withConnection(this.#duck, (c) => recordedCells(c, parts, step))
     return tableOfRun(config, rank, step, cells)
   }
 
@@ -186,7 +217,7 @@ export class RunBundle {
   async #info(): Promise<RunInfo> {
     const manifest = this.#manifest()
     const totals = await this.#totals.now()
-    const steps = await withConnection(this.#duck, (c) => stepCount(c, this.folder))
+    const steps = await this.#steps.count()
     const captures = listCaptures(this.folder)
     return {
       id: this.id,

@@ -4,9 +4,10 @@ import { criticalPath, PATH_KINDS } from '../../app/trace/critical-path.ts'
 import { OUTER_STAGES, PROVENANCES } from '../../app/trace/stages.ts'
 import { rankBalances, type StepKernel, slowestRank } from '../../app/trace/step-balance.ts'
 import type { StepSpan } from '../../app/trace/step-spans.ts'
+import type { Part } from './bundle-files.ts'
 import { numberOf, plainRows, readColumns, sqlText } from './duck.ts'
 import { StoreProblem } from './problem.ts'
-import { relation } from './sources.ts'
+import { relation, relationOf } from './sources.ts'
 
 /** Spans and kernels of one step that are looked at: more than 64 ranks of any model have. */
 const MOST = 400_000
@@ -17,10 +18,10 @@ interface LoadedSpans {
   readonly sources: number
 }
 
-/** Spans of a step, or of one collective in it, by rank and start; none of those that contain others. */
+/** Spans of a step, or of one collective in it, by rank and start; none of those that contain others. `parts` have them. */
 const loadSpans = async (
   connection: DuckDBConnection,
-  bundle: string,
+  parts: readonly Part[],
   step: number,
   collective: number | null,
 ): Promise<LoadedSpans> => {
@@ -31,7 +32,7 @@ const loadSpans = async (
        coalesce(collective_seq, -1)::INTEGER AS collective,
        coalesce(enter_ns, start_ns)::DOUBLE AS enter, coalesce(last_enter_ns, start_ns)::DOUBLE AS last_enter,
        (1 << enum_code(provenance::provenance))::UTINYINT AS source
-     FROM ${relation(bundle, 'spans')}
+     FROM ${relationOf('spans', parts)}
      WHERE step = ${step} AND stage NOT IN (${OUTER_STAGES.map(sqlText).join(', ')})
        ${collective === null ? '' : `AND collective_seq = ${collective}`}
      ORDER BY rank, start, stop LIMIT ${MOST + 1}`,
@@ -58,14 +59,14 @@ const loadSpans = async (
 
 const loadKernels = async (
   connection: DuckDBConnection,
-  bundle: string,
+  parts: readonly Part[],
   step: number,
 ): Promise<readonly StepKernel[]> => {
   const found = await readColumns(
     connection,
     `SELECT rank::INTEGER AS rank, enum_code(stage::stage)::UTINYINT AS stage,
        start_ns::DOUBLE AS start, (start_ns + dur_ns)::DOUBLE AS stop
-     FROM ${relation(bundle, 'kernels')} WHERE step = ${step} LIMIT ${MOST}`,
+     FROM ${relationOf('kernels', parts)} WHERE step = ${step} LIMIT ${MOST}`,
   )
   const [stage, start, stop] = [found.u8('stage'), found.f64('start'), found.f64('stop')]
   return Array.from(found.i32('rank'), (rank, i) => ({
@@ -79,11 +80,11 @@ const loadKernels = async (
 /** See `stepPath` in app/protocol/store.ts. */
 export const stepPath = async (
   connection: DuckDBConnection,
-  bundle: string,
+  parts: { readonly spans: readonly Part[]; readonly kernels: readonly Part[] },
   { step }: Omit<StoreParams<'stepPath'>, 'run'>,
 ): Promise<StoreResult<'stepPath'>> => {
-  const { spans, sources } = await loadSpans(connection, bundle, step, null)
-  const kernels = await loadKernels(connection, bundle, step)
+  const { spans, sources } = await loadSpans(connection, parts.spans, step, null)
+  const kernels = await loadKernels(connection, parts.kernels, step)
   const path = criticalPath(spans)
   const ranks = rankBalances(spans, path, kernels)
   return {
@@ -104,10 +105,10 @@ export const stepPath = async (
 /** See `collective` in app/protocol/store.ts. */
 export const collective = async (
   connection: DuckDBConnection,
-  bundle: string,
+  parts: readonly Part[],
   { step, number }: Omit<StoreParams<'collective'>, 'run'>,
 ): Promise<StoreResult<'collective'>> => {
-  const { spans } = await loadSpans(connection, bundle, step, number)
+  const { spans } = await loadSpans(connection, parts, step, number)
   return spans.map(({ collective: _, ...span }) => span)
 }
 

@@ -3,54 +3,11 @@ import type { RecordedCells } from '../../app/pages/run-table.ts'
 import type { StoreParams, StoreResult } from '../../app/protocol/store.ts'
 import { type PointRow, pointRowOf } from '../../app/sweep/point-rows.ts'
 import { OUTER_STAGES, PROVENANCES, type Provenance, STAGES } from '../../app/trace/stages.ts'
-import { listParts } from './bundle-files.ts'
+import type { Part } from './bundle-files.ts'
 import { numberOf, type PlainRow, plainRows, readColumns, sqlText, textOf } from './duck.ts'
 import { countedSpans, relation, relationOf } from './sources.ts'
 
-/** The store's methods that are one look at the Parquet parts of a bundle. Units and shapes: app/protocol/store.ts. */
-
-export const stepCount = async (connection: DuckDBConnection, bundle: string): Promise<number> =>
-  numberOf((await plainRows(connection, `SELECT count(*) AS n FROM ${relation(bundle, 'steps')}`))[0], 'n')
-
-export const steps = async (
-  connection: DuckDBConnection,
-  bundle: string,
-  { from, max }: Omit<StoreParams<'steps'>, 'run'>,
-): Promise<StoreResult<'steps'>> => {
-  // Thinned evenly: of n rows those whose place in `max` equal parts is the first of its part.
-  const columns = await readColumns(
-    connection,
-    `WITH numbered AS (
-       SELECT *, row_number() OVER (ORDER BY step) - 1 AS i, count(*) OVER () AS n
-       FROM ${relation(bundle, 'steps')} WHERE step >= ${from}
-     )
-     SELECT step::INTEGER AS step, start_ns::DOUBLE AS start_ns, wall_ns::DOUBLE AS wall_ns,
-       device_ns::DOUBLE AS device_ns,
-       coalesce(untraced_ns, 'nan'::DOUBLE)::DOUBLE AS untraced_ns, coalesce(tokens_per_s, 0)::DOUBLE AS tokens_per_s,
-       coalesce(max_rel_err, 'nan'::DOUBLE)::DOUBLE AS max_rel_err, checked_rows::INTEGER AS checked_rows,
-       coalesce(draft_proposed, -1)::INTEGER AS draft_proposed, coalesce(draft_accepted, -1)::INTEGER AS draft_accepted,
-       graph_replayed::UTINYINT AS graph_replayed, coalesce(kernel_trace, false)::UTINYINT AS kernel_trace,
-       enum_code(provenance::provenance)::UTINYINT AS source
-     FROM numbered
-     WHERE n <= ${max} OR i = 0 OR (i * ${max}) // n <> ((i - 1) * ${max}) // n
-     ORDER BY step`,
-  )
-  return {
-    step: columns.i32('step'),
-    startNs: columns.f64('start_ns'),
-    wallNs: columns.f64('wall_ns'),
-    deviceNs: columns.f64('device_ns'),
-    untracedNs: columns.f64('untraced_ns'),
-    tokensPerSecond: columns.f64('tokens_per_s'),
-    maxRelErr: columns.f64('max_rel_err'),
-    checkedRows: columns.i32('checked_rows'),
-    draftProposed: columns.i32('draft_proposed'),
-    draftAccepted: columns.i32('draft_accepted'),
-    graphReplayed: columns.u8('graph_replayed'),
-    kernelTrace: columns.u8('kernel_trace'),
-    provenance: columns.u8('source'),
-  }
-}
+/** The store's methods that are one look at the Parquet parts of a bundle, all of them or those given. Units and shapes: app/protocol/store.ts. */
 
 export const stages = async (
   connection: DuckDBConnection,
@@ -89,13 +46,13 @@ export const sourcesOf = (list: string): Provenance[] => {
 
 export const blockTable = async (
   connection: DuckDBConnection,
-  bundle: string,
+  parts: readonly Part[],
   { step, request }: Omit<StoreParams<'blockTable'>, 'run'>,
 ): Promise<StoreResult<'blockTable'>> => {
   const cells = await readColumns(
     connection,
     `SELECT "column"::INTEGER AS place, arg_max(page, step)::INTEGER AS page
-     FROM ${relation(bundle, 'pages')} WHERE request = ${request} AND step <= ${step}
+     FROM ${relationOf('pages', parts)} WHERE request = ${request} AND step <= ${step}
      GROUP BY "column" ORDER BY "column"`,
   )
   const places = cells.i32('place')
@@ -107,14 +64,12 @@ export const blockTable = async (
   return { pages }
 }
 
-/** Cells of the block table of a rank as they were last recorded up to a step. */
+/** Cells of the block table of a rank, whose parts are given, as they were last recorded up to a step. */
 export const recordedCells = async (
   connection: DuckDBConnection,
-  bundle: string,
+  parts: readonly Part[],
   step: number,
-  rank: number,
 ): Promise<RecordedCells> => {
-  const parts = listParts(bundle, 'pages').filter((part) => part.rank === rank)
   const cells = await readColumns(
     connection,
     `SELECT request::INTEGER AS request, "column"::INTEGER AS place, arg_max(page, step)::INTEGER AS page,
@@ -133,7 +88,7 @@ export const recordedCells = async (
 
 export const rows = async (
   connection: DuckDBConnection,
-  bundle: string,
+  parts: readonly Part[],
   { step, layer }: Omit<StoreParams<'rows'>, 'run'>,
 ): Promise<StoreResult<'rows'>> => {
   const found = await readColumns(
@@ -143,7 +98,7 @@ export const rows = async (
        "empty"::UTINYINT AS is_empty, out_nan::INTEGER AS out_nan, out_inf::INTEGER AS out_inf,
        out_absmax::FLOAT AS out_absmax, lse_nan::INTEGER AS lse_nan,
        lse_min::FLOAT AS lse_min, lse_max::FLOAT AS lse_max
-     FROM ${relation(bundle, 'rows')} WHERE step = ${step} AND layer = ${layer}
+     FROM ${relationOf('rows', parts)} WHERE step = ${step} AND layer = ${layer}
      ORDER BY rank, request, q_index`,
   )
   return {

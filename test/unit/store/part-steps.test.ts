@@ -1,0 +1,100 @@
+import { rmSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import type { DuckDBInstance } from '@duckdb/node-api'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { tableFolder } from '../../../main/store/bundle-files.ts'
+import { openDuck, withConnection } from '../../../main/store/duck.ts'
+import { PartSteps } from '../../../main/store/part-steps.ts'
+import { PartWriter } from '../../../main/store/part-writer.ts'
+import { StepTable } from '../../../main/store/step-table.ts'
+import { enumStatements } from '../../../main/store/table-sql.ts'
+import { rowChunk, type Scratch, scratchFolder, stepChunk } from './sample.ts'
+
+let scratch: Scratch
+let duck: DuckDBInstance
+let writer: PartWriter
+beforeEach(async () => {
+  scratch = scratchFolder()
+  duck = await openDuck()
+  await withConnection(duck, async (connection) => {
+    for (const statement of enumStatements()) await connection.run(statement)
+  })
+  writer = await PartWriter.open(scratch.path)
+})
+afterEach(async () => {
+  await writer.close()
+  duck.closeSync()
+  scratch.remove()
+})
+
+describe('the parts of a step', () => {
+  it('are those of each rank that have its rows, also of parts that come later', async () => {
+    const parts = new PartSteps(scratch.path, duck)
+    const found = async (first: number, last: number): Promise<string[]> =>
+      (await parts.between('rows', first, last)).map(({ path, rank }) => `${rank} ${basename(path)}`)
+    expect(await found(0, 9)).toEqual([])
+    for (const step of [0, 1, 2]) {
+      for (const rank of [0, 1]) writer.add(rowChunk(rank, step, 0, 2))
+      await writer.flush()
+    }
+    expect(await found(1, 1)).toEqual(['0 part-000002.parquet', '1 part-000002.parquet'])
+    expect(await found(0, 1)).toHaveLength(4)
+    writer.add(rowChunk(0, 3, 0, 2))
+    await writer.flush()
+    expect(await found(3, 3)).toEqual(['0 part-000004.parquet'])
+    expect(await found(4, 4)).toEqual([])
+  })
+
+  it('are not opened again to find others', async () => {
+    const parts = new PartSteps(scratch.path, duck)
+    writer.add(rowChunk(0, 0, 0, 2))
+    await writer.flush()
+    const [known] = await parts.between('rows', 0, 0)
+    writer.add(rowChunk(0, 1, 0, 2))
+    await writer.flush()
+    // Damaged now: who opened it would fail.
+    await withConnection(duck, (connection) =>
+      connection.run(`COPY (SELECT 'no step' AS text) TO '${known?.path ?? ''}' (FORMAT csv)`),
+    )
+    expect(await parts.between('rows', 1, 1)).toHaveLength(1)
+  })
+})
+
+describe('the steps of a bundle', () => {
+  const steps = async (table: StepTable, from: number, max: number): Promise<number[]> => [
+    ...(await table.thinned({ from, max })).step,
+  ]
+
+  it('are thinned evenly over all parts, each of which is read once', async () => {
+    const table = new StepTable(scratch.path, duck)
+    expect(await table.count()).toBe(0)
+    expect(await steps(table, 0, 5)).toEqual([])
+    for (const from of [0, 7]) {
+      writer.add(stepChunk(from, 7, (step) => step / 100))
+      await writer.flush()
+      expect(await table.count()).toBe(from + 7)
+    }
+    rmSync(join(tableFolder(scratch.path, 'steps', -1), 'part-000001.parquet'))
+    writer.add(stepChunk(14, 6, (step) => step / 100))
+    await writer.flush()
+    expect(await table.count()).toBe(20)
+    expect(await steps(table, 0, 5)).toEqual([0, 4, 8, 12, 16])
+    expect(await steps(table, 5, 4)).toEqual([5, 9, 13, 17])
+    expect(await steps(table, 18, 100)).toEqual([18, 19])
+    expect(await steps(table, 20, 100)).toEqual([])
+    const { step, maxRelErr, startNs } = await table.thinned({ from: 12, max: 3 })
+    expect([...step]).toEqual([12, 15, 18])
+    expect([...maxRelErr]).toEqual([0.12, 0.15, 0.18])
+    expect([...startNs]).toEqual([12e6, 15e6, 18e6])
+  })
+
+  it('are in order also where a later part has earlier ones', async () => {
+    const table = new StepTable(scratch.path, duck)
+    for (const from of [4, 0]) {
+      writer.add(stepChunk(from, 4, () => 0))
+      await writer.flush()
+      await table.count()
+    }
+    expect(await steps(table, 0, 100)).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
+  })
+})
