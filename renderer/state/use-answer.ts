@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 import type { StoreMethod, StoreParams, StoreResult } from '../../app/protocol/store.ts'
 import type { WorkDone } from './client.ts'
+import { type Standing, standing } from './standing.ts'
 import { request } from './store-client.ts'
 import { client } from './store-connection.ts'
 
@@ -22,6 +23,7 @@ export interface AnswerState<M extends StoreMethod> {
 
 interface Kept<M extends StoreMethod> {
   readonly key: string
+  readonly mark: string
   readonly answer: Answer<M> | null
   readonly error: string | null
 }
@@ -29,8 +31,8 @@ interface Kept<M extends StoreMethod> {
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /**
- * Asks the store whenever method or parameters change, `again` changes, or the store was connected anew. Null
- * parameters ask nothing and give no answer. A question that nobody asks any more is taken back.
+ * Asks the store whenever method or parameters change, or the store was connected anew; and, once it is answered, when `again`
+ * has changed. Null parameters ask nothing and give no answer. A question that nobody asks any more is taken back.
  */
 export const useAnswer = <M extends StoreMethod>(
   method: M,
@@ -40,31 +42,31 @@ export const useAnswer = <M extends StoreMethod>(
   const [connection, setConnection] = useState(client.connections)
   const [kept, setKept] = useState<Kept<M> | null>(null)
   const [work, setWork] = useState<WorkDone | null>(null)
-  const key = params === null ? null : `${JSON.stringify(params)}#${again}#${connection}`
-  const asked = useRef(params)
-  asked.current = params
+  const key = params === null ? null : `${JSON.stringify(params)}#${connection}`
+  const asked = useRef({ params, again })
+  asked.current = { params, again }
+  const question = useRef<Standing | null>(null)
   useEffect(() => client.onConnect(setConnection), [])
   useEffect(() => {
-    const question = asked.current
-    if (key === null || question === null) return setKept(null)
-    let wanted = true
-    const unwanted = new AbortController()
-    setWork(null)
-    request(method, question, { signal: unwanted.signal, onWork: setWork }).then(
-      (data) => {
-        if (wanted) setKept({ key, answer: { params: question, data }, error: null })
-      },
-      (error: unknown) => {
-        if (wanted) setKept((before) => ({ key, answer: before?.answer ?? null, error: textOf(error) }))
-      },
-    )
-    return () => {
-      wanted = false
-      unwanted.abort()
+    const { params, again } = asked.current
+    if (key === null || params === null) return setKept(null)
+    const send = (signal: AbortSignal): Promise<StoreResult<M>> => {
+      setWork(null)
+      return request(method, params, { signal, onWork: setWork })
     }
+    const now = standing(again, send, ({ mark, ...outcome }) =>
+      setKept((before) =>
+        'data' in outcome
+          ? { key, mark, answer: { params, data: outcome.data }, error: null }
+          : { key, mark, answer: before?.answer ?? null, error: textOf(outcome.error) },
+      ),
+    )
+    question.current = now
+    return () => now.stop()
   }, [method, key])
+  useEffect(() => question.current?.again(again), [again])
   if (key === null) return { answer: null, error: null, loading: false, work: null }
-  const settled = kept?.key === key
+  const settled = kept?.key === key && kept.mark === again
   return {
     answer: kept?.answer ?? null,
     error: settled ? (kept?.error ?? null) : null,
