@@ -18,6 +18,9 @@ const HELP = `
 npm run bench [-- NAME...]
 Runs the benchmarks of test/bench (all, or the named ones) and prints one JSON document: a member each.
 Names: ${names().join(', ')}
+npm run bench -- ui
+The window, with a live run of ten minutes: some 25 minutes. Environment: UI_BENCH_PARTS (of firstPaint, timeline, scrubbing,
+ownership, answers, live), UI_BENCH_SPANS, UI_BENCH_STEPS, UI_BENCH_LIVE_MINUTES.
 npm run bench -- gpu [ARGUMENTS]
 The GPU kernels alone, without a window; ARGUMENTS as "npm run bench -- gpu --help" says.
 npm run bench -- comm [ARGUMENTS]
