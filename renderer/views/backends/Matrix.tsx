@@ -1,9 +1,11 @@
 import { memo, useEffect, useRef } from 'react'
 import type { Profile } from '../../../app/backends/profile.ts'
+import { useRowLimit } from '../../controls/use-row-limit.ts'
 import { useTableSource } from '../../export/table-source.ts'
 import {
   type Cell,
   cellText,
+  firstLines,
   type Line,
   matrixTable,
   type Picked,
@@ -77,6 +79,7 @@ interface Props {
 /** Back-ends as columns; features and what they compute as lines. */
 export const Matrix = ({ shown, picked, onPick }: Props) => {
   const { columns, groups } = shown
+  const limit = useRowLimit()
   const table = useTableSource('Back-ends', () => matrixTable(shown))
   return (
     <div className="matrix-scroll" data-testid="matrix">
@@ -101,7 +104,7 @@ export const Matrix = ({ shown, picked, onPick }: Props) => {
             ))}
           </tr>
         </thead>
-        {groups.map(({ title, lines }) => (
+        {firstLines(groups, limit).map(({ title, lines }) => (
           <tbody key={title}>
             <tr className="matrix-group">
               <th scope="rowgroup" colSpan={columns.length + 1}>

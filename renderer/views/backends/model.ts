@@ -135,6 +135,16 @@ export const shownOf = (groups: readonly LineGroup[], { words, wanted, framework
   }
 }
 
+/** The first `count` lines, in their groups. */
+export const firstLines = (groups: readonly LineGroup[], count: number): readonly LineGroup[] => {
+  let left = count
+  return groups.flatMap(({ title, lines }) => {
+    const first = lines.slice(0, left)
+    left -= first.length
+    return first.length === 0 ? [] : [{ title, lines: first }]
+  })
+}
+
 /** A line and a back-end, or one of them alone. */
 export interface Place {
   readonly row: string | null

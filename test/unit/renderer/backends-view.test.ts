@@ -5,7 +5,14 @@ import { tabText } from '../../../app/messages/csv.ts'
 import { FORM_LINE } from '../../../renderer/state/backend-pick.ts'
 import { presetDraft } from '../../../renderer/state/form.ts'
 import type { Look } from '../../../renderer/views/backends/look.ts'
-import { cellAt, linesOf, matrixTable, pickedOf, shownOf } from '../../../renderer/views/backends/model.ts'
+import {
+  cellAt,
+  firstLines,
+  linesOf,
+  matrixTable,
+  pickedOf,
+  shownOf,
+} from '../../../renderer/views/backends/model.ts'
 import { inspectorRows } from '../../../renderer/views/backends/use-inspector.ts'
 
 const LOOK: Look = { words: '', wanted: 'all', framework: 'all' }
@@ -115,4 +122,17 @@ describe('the picked cell', () => {
     const left = shown({ words: 'page' })
     expect(pickedOf(left, { row: 'q-2', backend: 'native' }).cell).toBeNull()
   })
+})
+
+test('the first lines are those on top, in their groups, and all of them where there is no limit', () => {
+  const all = idsOf(shown())
+  const first = (count: number) => firstLines(shown().groups, count)
+  expect(first(3).flatMap(({ lines }) => lines.map(({ id }) => id))).toEqual(all.slice(0, 3))
+  expect(first(3).map(({ title }) => title)).toEqual(
+    shown()
+      .groups.slice(0, 2)
+      .map(({ title }) => title),
+  )
+  expect(first(0)).toEqual([])
+  expect(first(Number.POSITIVE_INFINITY)).toEqual(shown().groups)
 })

@@ -1,5 +1,6 @@
 import { type ReactNode, useMemo, useState } from 'react'
 import type { Cell } from '../../../../app/messages/csv.ts'
+import { useRowLimit } from '../../../controls/use-row-limit.ts'
 import { useTableSource } from '../../../export/table-source.ts'
 import { type Order, sortedRows, tableOf } from './sort.ts'
 
@@ -41,6 +42,7 @@ export const DataTable = <Row,>(props: Props<Row>) => {
   const { label, columns, rows, most, keyOf, nothing, isPicked, onPick, pickHint, testId } = props
   const [order, setOrder] = useState<Order | null>(null)
   const shown = useMemo(() => sortedRows(rows, columns, order), [rows, columns, order])
+  const limit = useRowLimit()
   const table = useTableSource(label, () => tableOf(shown, columns))
   const turn = (id: string): void =>
     setOrder((now) =>
@@ -78,7 +80,7 @@ export const DataTable = <Row,>(props: Props<Row>) => {
           </tr>
         </thead>
         <tbody>
-          {shown.slice(0, most).map((row) => {
+          {shown.slice(0, Math.min(limit, most ?? limit)).map((row) => {
             const picked = isPicked?.(row) === true
             return (
               <tr
