@@ -1,3 +1,4 @@
+import { memo } from 'react'
 import type { StoreResult } from '../../../app/protocol/store.ts'
 import { formatInt } from '../../drawing/format.ts'
 import { useDump } from '../../state/dump.ts'
@@ -24,7 +25,7 @@ const select = ({ step, layer, rank, request, timeNs }: RunEvent): void =>
   useSelection.getState().select({ step, layer: layer < 0 ? null : layer, rank, request, timeNs })
 
 /** What the engine found worth a look; a click selects the place, and where its tensors were kept one looks into them. */
-export const EventList = ({ events }: { readonly events: readonly RunEvent[] }) => {
+export const EventList = memo(({ events }: { readonly events: readonly RunEvent[] }) => {
   const captures = useSession((s) => s.openRun?.captures)
   const show = useView((s) => s.show)
   const kept = ({ step, layer }: RunEvent): boolean =>
@@ -58,4 +59,4 @@ export const EventList = ({ events }: { readonly events: readonly RunEvent[] }) 
       ))}
     </ol>
   )
-}
+})

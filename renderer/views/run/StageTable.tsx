@@ -1,3 +1,4 @@
+import { memo } from 'react'
 import type { Table } from '../../../app/messages/csv.ts'
 import type { StoreResult } from '../../../app/protocol/store.ts'
 import { OUTER_STAGES, STAGES } from '../../../app/trace/stages.ts'
@@ -81,7 +82,7 @@ export const stageTable = (stages: readonly Row[]): Table => ({
 })
 
 /** Each stage's duration on a rank and layer, and its share of the ranks' time; waiting is hatched. */
-export const StageTable = ({ stages }: { readonly stages: readonly Row[] }) => {
+export const StageTable = memo(({ stages }: { readonly stages: readonly Row[] }) => {
   const order = (stage: string): number => ORDER.get(stage) ?? ORDER.size
   const most = Math.max(0, ...stages.map(({ share }) => share))
   const labelled = stages.some(({ sources }) => sourceNote(sources) !== undefined)
@@ -112,4 +113,4 @@ export const StageTable = ({ stages }: { readonly stages: readonly Row[] }) => {
       </tbody>
     </table>
   )
-}
+})

@@ -1,3 +1,4 @@
+import { memo, useMemo } from 'react'
 import { Line, LineChart, ReferenceLine, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts'
 import type { StoreResult } from '../../../app/protocol/store.ts'
 import type { Manifest } from '../../../app/trace/manifest.ts'
@@ -66,14 +67,18 @@ interface Props {
   readonly manifest: Manifest
 }
 
-/** Throughput over the steps; a click selects a step. */
-const StepsChart = ({ steps, manifest }: Props) => {
+/**
+ * Throughput over the steps; a click selects a step. The numbers beside it come ten times a second while a run goes on, and
+ * drawn with each of them it would take all the time that there is.
+ */
+const StepsChart = memo(({ steps, manifest }: Props) => {
   const selected = useSelection((s) => s.step)
   const select = useSelection((s) => s.select)
+  const points = useMemo(() => pointsOf(steps, manifest), [steps, manifest])
   return (
     <ResponsiveContainer width="100%" height="100%">
       <LineChart
-        data={pointsOf(steps, manifest)}
+        data={points}
         margin={{ top: 6, right: 8, bottom: 0, left: 0 }}
         onClick={({ activeLabel }) => {
           if (activeLabel !== undefined) select({ step: Number(activeLabel) })
@@ -101,6 +106,6 @@ const StepsChart = ({ steps, manifest }: Props) => {
       </LineChart>
     </ResponsiveContainer>
   )
-}
+})
 
 export default StepsChart
