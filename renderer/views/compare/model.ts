@@ -69,20 +69,25 @@ export const changed = ({ rows, repeats }: Pick<Times, 'rows' | 'repeats'>): rea
         Math.abs(y.difference?.ns ?? 0) - Math.abs(x.difference?.ns ?? 0),
     )
 
-/** The stage that changed most. */
+/** Whether whole steps changed, and the stage that changed most. */
 export const timeHeadline = (times: Times): Headline => {
   if (times.steps === 0) return { tone: 'plain', text: 'no steps in common' }
-  const [most, ...others] = changed(times)
-  if (most === undefined)
+  const all = changed(times)
+  const step = all.find(({ measure }) => measure === 'step')
+  const [most, ...others] = all.filter((row) => row !== step)
+  const first = step ?? most
+  if (first === undefined)
     return times.rows.every(({ verdict }) => verdict !== 'even')
       ? { tone: 'plain', text: 'too few steps to tell' }
       : { tone: 'ok', text: 'no time changed significantly' }
-  const ratio = ratioOfRow(most)
   const more = others.length === 0 ? '' : `, and ${others.length} more`
-  return {
-    tone: most.verdict === 'slower' ? 'warn' : 'plain',
-    text: `${measureWord(most.measure)} ${most.verdict}${ratio === null ? '' : ` (×${ratio.toFixed(3)})`}${more}`,
-  }
+  const told = [step, most].flatMap((row) => (row === undefined ? [] : [changeText(row)]))
+  return { tone: first.verdict === 'slower' ? 'warn' : 'plain', text: told.join('; ') + more }
+}
+
+const changeText = (row: TimeRow): string => {
+  const ratio = ratioOfRow(row)
+  return `${measureWord(row.measure)} ${row.verdict}${ratio === null ? '' : ` (×${ratio.toFixed(3)})`}`
 }
 
 /** Share of the longest bar, 0 to 1, of each side; whole steps hold the others and have none. */

@@ -89,7 +89,11 @@ export const StageTable = memo(({ stages }: { readonly stages: readonly Row[] })
   const sorted = [...stages].sort((a, b) => order(a.stage) - order(b.stage))
   const table = useTableSource('Stages', () => stageTable(sorted))
   return (
-    <table ref={table} className="stage-table" data-testid="stage-table">
+    <table
+      ref={table}
+      className={labelled ? 'stage-table stage-table-labelled' : 'stage-table'}
+      data-testid="stage-table"
+    >
       <thead>
         <tr>
           <th scope="col">Stage</th>

@@ -96,7 +96,7 @@ const tensorsOf = (step: number): Tensors => ({
 const ROW = { step: 7, layer: 0, rank: 0, request: 1, qIndex: 0, kind: 'lse', a: 3, b: 4 } as const
 
 describe('what stands above all', () => {
-  it('is the stage that changed most, not the step that is the sum of all', () => {
+  it('is whether whole steps changed, and the stage that changed most', () => {
     const rows = [
       row('step', 9000),
       row('kv_append', 50),
@@ -106,8 +106,11 @@ describe('what stands above all', () => {
     expect(changed(timesOf(rows)).map(({ measure }) => measure)).toEqual(['decode_attn', 'kv_append', 'step'])
     expect(timeHeadline(timesOf(rows))).toEqual({
       tone: 'warn',
-      text: 'decode_attn slower (×1.070), and 2 more',
+      text: 'whole step slower (×1.900); decode_attn slower (×1.070), and 1 more',
     })
+    expect(timeHeadline(timesOf([row('step', 0, { verdict: 'even' }), row('decode_attn', 700)])).text).toBe(
+      'decode_attn slower (×1.070)',
+    )
     expect(timeHeadline(timesOf([row('merge', 1, { verdict: 'even' })])).text).toBe(
       'no time changed significantly',
     )
