@@ -15,6 +15,8 @@ export const gpuSchema = z.strictObject({
   driver: z.string().optional(),
   /** GPUs whose memory this one can reach, by their places in the list. */
   peers: z.array(z.int()).optional(),
+  /** NVLink links that are up; absent where the driver does not tell. */
+  nvLinks: z.int().optional(),
 })
 export type Gpu = z.output<typeof gpuSchema>
 

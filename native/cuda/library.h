@@ -27,6 +27,8 @@ struct GpuInfo {
   std::string driver;
   /** The other GPUs whose memory it can reach. */
   std::vector<int> peers;
+  /** NVLink links that are up, -1 when it is not known. */
+  int nvLinks;
   /** One line that says why it cannot be used; empty when it can. */
   std::string problem;
 };

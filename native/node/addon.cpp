@@ -55,6 +55,7 @@ Napi::Object gpuObject(Napi::Env env, const cuda::GpuInfo& gpu) {
   Napi::Array peers = Napi::Array::New(env);
   for (const int peer : gpu.peers) peers.Set(peers.Length(), peer);
   object.Set("peers", peers);
+  if (gpu.nvLinks >= 0) object.Set("nvLinks", gpu.nvLinks);
   return object;
 }
 

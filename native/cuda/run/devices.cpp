@@ -46,6 +46,7 @@ GpuInfo infoOf(int device, const cudaDeviceProp& properties, int driver, int run
   info.runtimeVersion = runtime;
   info.uuid = uuidText(properties.uuid);
   info.driver = nvml.driver();
+  info.nvLinks = nvml.nvLinks(info.uuid);
   info.freeBytes = nvml.freeBytes(info.uuid);
   if (info.freeBytes >= 0) return info;
   size_t free = 0;

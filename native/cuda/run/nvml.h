@@ -16,6 +16,8 @@ class Nvml {
   std::string driver() const;
   /** Free memory of the GPU with this UUID, -1 when it is not known. */
   int64_t freeBytes(const std::string& uuid) const;
+  /** NVLink links of that GPU which are up, 0 where it has none, -1 when it is not known. */
+  int nvLinks(const std::string& uuid) const;
 
  private:
   void* library_ = nullptr;

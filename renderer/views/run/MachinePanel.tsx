@@ -58,6 +58,9 @@ const Parts = ({ machine }: { readonly machine: Machine }) => {
               <th scope="col" className="num">
                 memory
               </th>
+              <th scope="col" className="num" title="NVLink links that are up">
+                NVLink
+              </th>
               {gpus.length > 1 ? (
                 <th scope="col" title="GPUs whose memory it can reach, by NVLink or PCIe">
                   reaches
@@ -76,6 +79,7 @@ const Parts = ({ machine }: { readonly machine: Machine }) => {
                 <td className="num">{gpu.computeCapability}</td>
                 <td className="num">{formatBytes(gpu.freeBytes)}</td>
                 <td className="num">{formatBytes(gpu.memoryBytes)}</td>
+                <td className="num">{gpu.nvLinks ?? 'not known'}</td>
                 {gpus.length > 1 ? <td className="num">{gpu.peers?.join(', ') ?? 'not known'}</td> : null}
               </tr>
             ))}

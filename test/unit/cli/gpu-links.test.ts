@@ -12,6 +12,17 @@ const machine = (peers: readonly number[][], nccl: CudaInfo['nccl']): CudaInfo =
 const NCCL = { available: true, version: '2.27.3' }
 const NONE = { available: false, reason: 'no libnccl.so.2; install NCCL' }
 
+/** GPUs that all reach each other, with as many NVLink links up. */
+const withLinks = (links: readonly (number | undefined)[]): CudaInfo => ({
+  available: true,
+  devices: links.map((nvLinks, own) => ({
+    ...GPU,
+    peers: links.flatMap((_, other) => (other === own ? [] : [other])),
+    ...(nvLinks === undefined ? {} : { nvLinks }),
+  })),
+  nccl: NCCL,
+})
+
 const said = (cuda: CudaInfo): readonly string[] => {
   const links = gpuLinks(cuda)
   return links === undefined ? [] : [...linksText(links), ...missingLinks(links)]
@@ -44,6 +55,24 @@ describe('what ranks with a GPU each can exchange by', () => {
     ['one GPU, which needs neither', machine([[]], NONE), ['NCCL         no, no libnccl.so.2; install NCCL']],
     ['an engine that does not say', machine([[]], undefined), []],
     ['no GPU', NO_GPU, []],
+    [
+      'NVLink, the same of all',
+      withLinks([18, 18]),
+      [
+        'NCCL         yes, 2.27.3',
+        "Peer access  all 2 GPUs reach each other's memory",
+        'NVLink       18 links up on each of 2 GPUs',
+      ],
+    ],
+    [
+      'NVLink that differs',
+      withLinks([18, 1, 0, undefined]),
+      [
+        'NCCL         yes, 2.27.3',
+        "Peer access  all 4 GPUs reach each other's memory",
+        'NVLink       GPU 0: 18 links up; GPU 1: 1 link up; GPU 2: no link; GPU 3: not known',
+      ],
+    ],
   ])('is said of %s', (_name, cuda, lines) => {
     expect(said(cuda)).toEqual(lines)
   })
