@@ -10,7 +10,8 @@ for (const theme of ['dark', 'light'] as const)
   test(`axe finds nothing serious in any view, empty and full, in the ${theme} theme`, async ({
     desk: { page },
   }) => {
-    test.slow()
+    // Some forty pictures, each looked at once it stands still.
+    test.setTimeout(600_000)
     await chooseTheme(page, theme)
     const found: string[] = []
     const look = async (what: string): Promise<void> => {
