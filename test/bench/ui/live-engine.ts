@@ -13,6 +13,8 @@ import { messageType, parentPort } from '../../../main/process/parent-port.ts'
 import { type ElectronPort, electronPort, type Port } from '../../../main/process/port.ts'
 
 const RECORDED_STEPS = 24
+/** Steps that are sent at once at most where the machine had no time before: more would keep the process from answering. */
+const CATCH_UP_STEPS = 4 * RECORDED_STEPS
 const DRAIN_BYTES = 1 << 19
 const TIMES = ['start_ns', 'enter_ns', 'last_enter_ns', 'time_ns']
 const TALLY_MS = 1000
@@ -66,9 +68,10 @@ const replayed = (real: NativeRun, steps: number, stepsPerSecond: number): Nativ
       await new Promise((resolve) => setTimeout(resolve, ms))
       const due = ((performance.now() - began) / 1000) * stepsPerSecond
       const round = endOf(chunks)
-      for (; done < steps && done + RECORDED_STEPS <= due; done += RECORDED_STEPS)
+      const most = Math.min(steps, due, done + CATCH_UP_STEPS)
+      for (; done + RECORDED_STEPS <= most; done += RECORDED_STEPS)
         ready.push(...chunks.map((chunk) => later(chunk, done, (done / RECORDED_STEPS) * round)))
-      return { stepsDone: done, finished: done >= steps, ringsFull: false }
+      return { stepsDone: done, finished: done + RECORDED_STEPS > steps, ringsFull: false }
     },
     drain: () => ready.splice(0),
     takeCaptures: () => [],
