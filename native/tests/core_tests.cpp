@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/bf16.h"
+#include "core/block.h"
 #include "core/deal.h"
 #include "core/error.h"
 #include "core/layout.h"
@@ -282,6 +283,26 @@ void poolsDoNotOverflow() {
   EXPECT(refusal([&] { validate(config); }).empty());
 }
 
+/** On either side of the size from which memory is mapped. */
+void blocksAreZeroedAndMove() {
+  for (const int64_t count : {int64_t{1}, int64_t{5000}, int64_t{3} << 20}) {
+    Block<int64_t> block(count);
+    EXPECT(reinterpret_cast<uintptr_t>(block.data()) % 4096 == 0 && block.size() == count);
+    EXPECT(std::all_of(block.data(), block.data() + count, [](int64_t value) { return value == 0; }));
+    block[count - 1] = 7;
+    const Block<int64_t> moved = std::move(block);
+    EXPECT(moved[count - 1] == 7);
+  }
+  // Far more than any machine has.
+  bool refused = false;
+  try {
+    const Block<unsigned char> block(int64_t{1} << 62);
+  } catch (const EngineError& error) {
+    refused = error.code() == ErrorCode::memory;
+  }
+  EXPECT(refused);
+}
+
 }  // namespace
 
 void core() {
@@ -299,6 +320,7 @@ void core() {
   memoryIsRefusedByName();
   poolsStayAddressable();
   poolsDoNotOverflow();
+  blocksAreZeroedAndMove();
 }
 
 }  // namespace dcpscope::tests

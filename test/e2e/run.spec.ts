@@ -1,10 +1,12 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { freemem } from 'node:os'
 import { join } from 'node:path'
 import type { Locator } from 'playwright'
 import { formatInt, formatPercent, formatRate, formatSci, formatUs } from '../../renderer/drawing/format.ts'
 import {
   bundlesOf,
   field,
+  invoke,
   manifestOf,
   numbers,
   onlyBundle,
@@ -143,4 +145,24 @@ test('the history of runs is filtered, and a run of it compared with the newest'
   await expect(page.getByTestId('compare-a')).toContainText('copy 2')
   await expect(page.getByTestId('compare-headlines')).toContainText('same configuration and place')
   await expect(page.getByTestId('compare-headlines')).toContainText('no time changed significantly')
+})
+
+test('a run whose pool takes more than 2 GiB on a rank starts in the window', async ({ desk: { page } }) => {
+  test.skip(freemem() < 8 * 2 ** 30, 'needs 8 GiB of free memory')
+  await waitReady(page, 'engine')
+  const config = {
+    model: { layers: 1 },
+    parallel: { tpSize: 2, dcpSize: 2 },
+    workload: { requests: [{ contextLen: 10, count: 4 }], steps: 1_000_000 },
+  }
+  const prediction = await invoke(page, 'predictMemory', { config })
+  const pages = prediction.ok
+    ? prediction.prediction?.components.find(({ name }) => name === 'kv_pages')
+    : undefined
+  expect(pages?.bytes).toBeGreaterThan(2 * 2 * 2 ** 30)
+  expect(await invoke(page, 'startRun', { config })).toMatchObject({ ok: true })
+  await expect.poll(async () => (await stateOf(page)).activeRun?.phase, { timeout: 30_000 }).toBe('running')
+  expect(await invoke(page, 'stopRun', {})).toMatchObject({ ok: true })
+  await expect.poll(async () => (await stateOf(page)).lastRun?.status, { timeout: 30_000 }).toBe('stopped')
+  expect((await stateOf(page)).engine.status).toBe('ready')
 })
