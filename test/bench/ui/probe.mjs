@@ -64,7 +64,7 @@ export const installProbe = () => {
   }
 
   /** What is not answered by then is not answered. */
-  const PATIENCE_MS = 60_000
+  const PATIENCE_MS = 15_000
   const INPUTS = ['click', 'keydown', 'wheel', 'input']
 
   /**
