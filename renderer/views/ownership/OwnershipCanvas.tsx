@@ -1,13 +1,23 @@
-import { type PointerEvent, useEffect, useRef, useState } from 'react'
+import { type PointerEvent, useRef, useState } from 'react'
 import type { LayoutRequest } from '../../../app/dcp/layout.ts'
 import { useViewKeys } from '../../controls/use-view-keys.ts'
+import { useWheelZoom } from '../../controls/use-wheel-zoom.ts'
 import { useCanvas } from '../../drawing/canvas.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useTheme } from '../../theme/use-theme.ts'
 import { type Copies, NO_COPIES } from './copies.ts'
 import { drawOwnership } from './draw.ts'
 import { factsOf } from './facts.ts'
-import { cardPlace, type Geometry, geometryOf, type Hit, hitAt, NOTHING, type Point } from './geometry.ts'
+import {
+  cardPlace,
+  type Geometry,
+  geometryOf,
+  type Hit,
+  hitAt,
+  NOTHING,
+  PLOT_LEFT,
+  type Point,
+} from './geometry.ts'
 import { HoverCard } from './HoverCard.tsx'
 import { movedToken } from './selection-moves.ts'
 import { detailText, stripOf } from './strip.ts'
@@ -104,7 +114,10 @@ export const OwnershipCanvas = ({
     }
   }
 
-  useWheel(canvas, viewport)
+  useWheelZoom(canvas, {
+    zoom: (factor, x) => viewport.zoom(factor, x - PLOT_LEFT),
+    pan: viewport.pan,
+  })
   useViewKeys((event) => {
     const moved = movedToken(event.code, event.shiftKey, selected, len, layout.interleave * dcp)
     if (moved !== null) {
@@ -196,27 +209,4 @@ const viewportKey = (code: string, viewport: ViewportControl, selected: number |
     default:
       return false
   }
-}
-
-/** Wheel zooms at the pointer; with Shift, or sideways on a trackpad, it pans. React's own handler could not cancel it. */
-const useWheel = (
-  canvas: { readonly current: HTMLCanvasElement | null },
-  viewport: ViewportControl,
-): void => {
-  const latest = useRef(viewport)
-  latest.current = viewport
-  useEffect(() => {
-    const element = canvas.current
-    if (element === null) return
-    const listen = (event: WheelEvent): void => {
-      event.preventDefault()
-      const { x } = pointOf(event, element)
-      const { left } = geometryOf(element.clientWidth, element.clientHeight, 1)
-      const sideways = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)
-      if (sideways) latest.current.pan(event.deltaX === 0 ? event.deltaY : event.deltaX)
-      else latest.current.zoom(2 ** (-event.deltaY / 300), x - left)
-    }
-    element.addEventListener('wheel', listen, { passive: false })
-    return () => element.removeEventListener('wheel', listen)
-  }, [canvas])
 }

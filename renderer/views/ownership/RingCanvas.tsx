@@ -1,6 +1,7 @@
-import { useEffect, useRef, useState } from 'react'
+import { useState } from 'react'
 import type { LayoutRequest } from '../../../app/dcp/layout.ts'
 import { useViewKeys } from '../../controls/use-view-keys.ts'
+import { useWheelZoom } from '../../controls/use-wheel-zoom.ts'
 import { useCanvas } from '../../drawing/canvas.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useTheme } from '../../theme/use-theme.ts'
@@ -70,7 +71,13 @@ export const RingCanvas = ({ layout, pages, hasTable, control, testId = 'ownersh
     if (hit.kind === 'token') pick(hit.token, ring)
     else if (hit.kind === 'rank') select({ rank: hit.rank === rank ? null : hit.rank })
   }
-  useRingWheel(canvas, control, ringNow)
+  useWheelZoom(canvas, {
+    zoom: control.zoom,
+    pan: (pixels) => {
+      const ring = ringNow()
+      if (ring !== null) control.scroll(ring, Math.sign(pixels))
+    },
+  })
   useViewKeys((event) => {
     const ring = ringNow()
     const moved = movedToken(event.code, event.shiftKey, selected, len, layout.interleave * dcp)
@@ -134,27 +141,4 @@ const ringKey = (code: string, control: RingControl, ring: Ring): boolean => {
     default:
       return false
   }
-}
-
-/** Wheel widens and narrows turns; with Shift, or sideways on a trackpad, it goes through them. React's own handler could not cancel it. */
-const useRingWheel = (
-  canvas: { readonly current: HTMLCanvasElement | null },
-  control: RingControl,
-  ringNow: () => Ring | null,
-): void => {
-  const latest = useRef({ control, ringNow })
-  latest.current = { control, ringNow }
-  useEffect(() => {
-    const element = canvas.current
-    if (element === null) return
-    const listen = (event: WheelEvent): void => {
-      event.preventDefault()
-      const ring = latest.current.ringNow()
-      const sideways = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)
-      if (!sideways) latest.current.control.zoom(2 ** (-event.deltaY / 300))
-      else if (ring !== null) latest.current.control.scroll(ring, Math.sign(event.deltaX || event.deltaY))
-    }
-    element.addEventListener('wheel', listen, { passive: false })
-    return () => element.removeEventListener('wheel', listen)
-  }, [canvas])
 }

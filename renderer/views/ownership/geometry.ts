@@ -27,7 +27,8 @@ export interface Span {
   readonly height: number
 }
 
-const LEFT = 52
+/** Left edge of the part that scrolls, pixels. */
+export const PLOT_LEFT = 52
 const RIGHT = 10
 const SHARDS_TOP = 152
 
@@ -37,8 +38,8 @@ export const geometryOf = (width: number, height: number, dcp: number): Geometry
   return {
     width,
     height,
-    left: LEFT,
-    plotWidth: Math.max(1, width - LEFT - RIGHT),
+    left: PLOT_LEFT,
+    plotWidth: Math.max(1, width - PLOT_LEFT - RIGHT),
     overview: { top: 4, height: 8 },
     ruler: { top: 18, height: 18 },
     strip: { top: 38, height: 36 },

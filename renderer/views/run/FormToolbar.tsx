@@ -1,6 +1,5 @@
-import { PRESET_NAMES } from '../../../app/run/config.ts'
-import { PRESETS } from '../../../app/run/presets.ts'
 import { FormTools } from '../../controls/form/FormTools.tsx'
+import { PresetPicker } from '../../controls/form/PresetPicker.tsx'
 import { PlayIcon } from '../../shell/icons.tsx'
 import { valueAt } from '../../state/config-path.ts'
 import { runsOn } from '../../state/devices.ts'
@@ -8,32 +7,6 @@ import { filled, useRunForm } from '../../state/form.ts'
 import { startFormRun } from '../../state/run-actions.ts'
 import { useSession } from '../../state/session.ts'
 import { whyNotStart } from '../../state/start.ts'
-
-const PresetPicker = () => {
-  const preset = useRunForm((s) => valueAt(s.draft, 'model.preset'))
-  const loadPreset = useRunForm((s) => s.loadPreset)
-  const known = PRESET_NAMES.some((name) => name === preset)
-  return (
-    <select
-      className="input preset"
-      aria-label="Preset"
-      title="Preset: fixes the model; the tiny demo a whole small run"
-      data-testid="preset"
-      value={known ? String(preset) : ''}
-      onChange={(event) => {
-        const name = PRESET_NAMES.find((candidate) => candidate === event.target.value)
-        if (name !== undefined) loadPreset(name)
-      }}
-    >
-      {known ? null : <option value="">Own model</option>}
-      {PRESETS.map(({ name, title }) => (
-        <option key={name} value={name}>
-          {title}
-        </option>
-      ))}
-    </select>
-  )
-}
 
 export const FormToolbar = () => {
   const form = useRunForm()
@@ -43,7 +16,12 @@ export const FormToolbar = () => {
   const machine = desktop?.machine ?? null
   return (
     <div className="toolbar form-toolbar" role="toolbar" aria-label="Configuration">
-      <PresetPicker />
+      <PresetPicker
+        preset={valueAt(form.draft, 'model.preset')}
+        load={form.loadPreset}
+        title="Preset: fixes the model; the tiny demo a whole small run"
+        testId="preset"
+      />
       <FormTools
         form={form}
         reset={form.reset}

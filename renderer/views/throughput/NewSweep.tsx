@@ -1,11 +1,10 @@
 import { useMemo, useState } from 'react'
-import { PRESET_NAMES } from '../../../app/run/config.ts'
-import { PRESETS } from '../../../app/run/presets.ts'
 import { FormHint } from '../../controls/form/FormHint.tsx'
 import { FormTools } from '../../controls/form/FormTools.tsx'
 import { type FormControl, FormProvider } from '../../controls/form/form-context.ts'
 import type { FormField } from '../../controls/form/form-schema.ts'
 import { IssueList } from '../../controls/form/IssueList.tsx'
+import { PresetPicker } from '../../controls/form/PresetPicker.tsx'
 import { Section } from '../../controls/form/Section.tsx'
 import { CloseIcon, PlayIcon } from '../../shell/icons.tsx'
 import { valueAt } from '../../state/config-path.ts'
@@ -48,27 +47,14 @@ const Sources = () => {
   const preset = useSweepForm((s) => valueAt(s.draft, 'base.model.preset'))
   const { loadPreset, takeRun } = useSweepForm()
   const run = useRunForm((s) => s.config)
-  const known = PRESET_NAMES.some((name) => name === preset)
   return (
     <>
-      <select
-        className="input preset"
-        aria-label="Preset"
+      <PresetPicker
+        preset={preset}
+        load={loadPreset}
         title="Preset: a whole sweep; the tiny one takes a minute at most on any machine, the models need a GPU"
-        data-testid="sweep-preset"
-        value={known ? String(preset) : ''}
-        onChange={(event) => {
-          const name = PRESET_NAMES.find((candidate) => candidate === event.target.value)
-          if (name !== undefined) loadPreset(name)
-        }}
-      >
-        {known ? null : <option value="">Own model</option>}
-        {PRESETS.map(({ name, title }) => (
-          <option key={name} value={name}>
-            {title}
-          </option>
-        ))}
-      </select>
+        testId="sweep-preset"
+      />
       <button
         type="button"
         className="button"

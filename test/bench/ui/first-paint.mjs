@@ -1,7 +1,8 @@
 // @ts-check
-/** From starting the process to the first contentful paint of the window. */
+/** From starting the process to the first contentful paint of the window, beside an app of one word. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from '../store-library.mjs'
 import { aimed, quantile } from './figures.mjs'
@@ -66,12 +67,12 @@ const firstPaint = async (send) => {
   throw new Error(`nothing was painted within ${PATIENCE_MS / 1000} s`)
 }
 
-/** @param {string} scratch */
-const launch = async (scratch) => {
+/** @param {string} scratch @param {string} app its folder */
+const launch = async (scratch, app) => {
   const started = Date.now()
   const child = spawn(
     runtime().path,
-    [ROOT, '--remote-debugging-pipe', `--user-data-dir=${join(scratch, 'first-paint')}`, ...asRoot],
+    [app, '--remote-debugging-pipe', `--user-data-dir=${join(scratch, 'first-paint')}`, ...asRoot],
     {
       stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
       env: { ...process.env, XDG_DATA_HOME: join(scratch, 'no-runs') },
@@ -87,16 +88,44 @@ const launch = async (scratch) => {
   }
 }
 
-/** @param {string} scratch @param {number} starts */
+const BARE_MAIN = `const { app, BrowserWindow, protocol } = require('electron')
+protocol.registerSchemesAsPrivileged([{ scheme: 'app', privileges: { standard: true, secure: true } }])
+app.whenReady().then(() => {
+  protocol.handle('app', () => new Response('<!doctype html>bare', { headers: { 'content-type': 'text/html' } }))
+  new BrowserWindow({ width: 1280, height: 800 }).loadURL('app://bundle/')
+})
+`
+
+/** An app that shows one word: what Electron itself takes on this machine. @param {string} scratch */
+const bareApp = (scratch) => {
+  const folder = join(scratch, 'bare')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(
+    join(folder, 'package.json'),
+    JSON.stringify({ name: 'bare', version: '1.0.0', main: 'main.js' }),
+  )
+  writeFileSync(join(folder, 'main.js'), BARE_MAIN)
+  return folder
+}
+
+/** Both in turn, so that what slows the machine slows both. @param {string} scratch @param {number} starts */
 export const measureFirstPaint = async (scratch, starts) => {
-  const times = []
-  for (let i = 0; i < WARM_UP + starts; i++) times.push(Math.round(await launch(scratch)))
+  const folder = bareApp(scratch)
+  const [times, bare] = [/** @type {number[]} */ ([]), /** @type {number[]} */ ([])]
+  for (let i = 0; i < WARM_UP + starts; i++) {
+    times.push(Math.round(await launch(scratch, ROOT)))
+    bare.push(Math.round(await launch(scratch, folder)))
+  }
   const warm = times.slice(WARM_UP)
+  const median = quantile(warm, 0.5)
+  const bareMedian = quantile(bare.slice(WARM_UP), 0.5)
   return {
     starts,
     firstStartMs: times[0],
     bestMs: quantile(warm, 0),
-    medianMs: aimed(quantile(warm, 0.5), BUDGET_MS),
+    medianMs: aimed(median, BUDGET_MS),
     worstMs: quantile(warm, 1),
+    bareElectronMedianMs: bareMedian,
+    overBareElectron: Math.round((median / bareMedian) * 100) / 100,
   }
 }
