@@ -29,7 +29,17 @@ const SEGMENTED_LETTERS = 26
 const unset = ({ fallback, optional }: FormField): string =>
   fallback !== undefined ? textOfList(fallback) : optional ? 'default' : ''
 
-const Segments = ({ options, value, ...props }: ControlProps & { readonly options: readonly string[] }) => (
+interface ChoiceProps extends ControlProps {
+  readonly options: readonly string[]
+}
+
+interface SegmentsProps extends ChoiceProps {
+  readonly isTaken: (option: string) => boolean
+  /** What the value becomes when an option is pressed. */
+  readonly after: (option: string) => unknown
+}
+
+const Segments = ({ options, isTaken, after, ...props }: SegmentsProps) => (
   // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot stand within a line of text
   <span
     className="segments"
@@ -44,10 +54,10 @@ const Segments = ({ options, value, ...props }: ControlProps & { readonly option
         key={option}
         type="button"
         className="segment"
-        aria-pressed={value === option}
-        disabled={props.locked === true || (props.barred?.has(option) === true && value !== option)}
+        aria-pressed={isTaken(option)}
+        disabled={props.locked === true || (props.barred?.has(option) === true && !isTaken(option))}
         title={props.barred?.get(option)}
-        onClick={() => props.onChange(props.path, option)}
+        onClick={() => props.onChange(props.path, after(option))}
         onBlur={props.onSettle}
       >
         {option}
@@ -56,39 +66,21 @@ const Segments = ({ options, value, ...props }: ControlProps & { readonly option
   </span>
 )
 
+/** One of the words. */
+const Word = (props: ChoiceProps) => (
+  <Segments {...props} isTaken={(option) => props.value === option} after={(option) => option} />
+)
+
 /** Some of the words, in the order of the schema whichever was taken first. */
-const Words = ({ options, ...props }: ControlProps & { readonly options: readonly string[] }) => {
+const Words = (props: ChoiceProps) => {
   const given = props.value ?? props.field.fallback
   const taken: readonly unknown[] = Array.isArray(given) ? given : []
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot stand within a line of text
-    <span
-      className="segments"
-      id={controlId(props.path)}
-      role="group"
-      aria-label={props.field.title}
-      aria-description={props.field.description}
-      data-invalid={props.invalid}
-    >
-      {options.map((option) => (
-        <button
-          key={option}
-          type="button"
-          className="segment"
-          aria-pressed={taken.includes(option)}
-          disabled={props.locked === true}
-          onClick={() =>
-            props.onChange(
-              props.path,
-              options.filter((word) => taken.includes(word) !== (word === option)),
-            )
-          }
-          onBlur={props.onSettle}
-        >
-          {option}
-        </button>
-      ))}
-    </span>
+    <Segments
+      {...props}
+      isTaken={(option) => taken.includes(option)}
+      after={(option) => props.options.filter((word) => taken.includes(word) !== (word === option))}
+    />
   )
 }
 
@@ -97,7 +89,7 @@ const Choice = (props: ControlProps & { readonly options: readonly string[] }) =
   const shown = value ?? field.fallback
   const letters = options.join('').length + options.length * 2
   if (!field.optional && letters <= SEGMENTED_LETTERS && options.some((option) => option === shown))
-    return <Segments {...props} value={shown} />
+    return <Word {...props} value={shown} />
   const known = options.some((option) => option === shown)
   return (
     <select
