@@ -1,24 +1,23 @@
 import { cpus } from 'node:os'
 import { join } from 'node:path'
-import { app, type BrowserWindow, ipcMain, type MessagePortMain, nativeTheme, shell } from 'electron'
+import { app, type BrowserWindow, type MessagePortMain, nativeTheme, shell } from 'electron'
 import { CHANNEL } from '../../app/protocol/channels.ts'
 import type { DesktopState } from '../../app/protocol/desktop.ts'
 import { runsFolder } from '../process/runs-folder.ts'
 import { VERSION } from '../process/version.ts'
-import { APP_ORIGIN } from './assets.ts'
 import { type Bundles, bundlesIn } from './bundles.ts'
 import { type CommandServices, desktopHandlers, openBundles, openPaths } from './commands.ts'
 import { openedDumps } from './dumps.ts'
 import { electronForge } from './electron-forge.ts'
 import { chooseBundles, chooseDump, saveFile, showFolder } from './folders.ts'
-import { openGateway } from './gateway.ts'
+import type { PageServices } from './gateway.ts'
 import { type KeptSettings, keptSettings } from './kept-settings.ts'
 import { linkArguments } from './links.ts'
 import { markInterrupted } from './mark-interrupted.ts'
 import { setMenu } from './menu.ts'
+import { pageServices } from './page-services.ts'
 import { pathArguments } from './paths.ts'
 import { quitCleanly } from './quit.ts'
-import { watchPage } from './recovery.ts'
 import { createSupervisor, type Supervisor } from './supervisor.ts'
 import type { WindowFile } from './window-state.ts'
 
@@ -94,17 +93,13 @@ const servicesOf = (
   },
 })
 
-const connectPage = (
+const servicesOfPage = (
   window: BrowserWindow,
   supervisor: DesktopSupervisor,
   services: CommandServices,
-  { developing, complain }: DesktopOptions,
   open: (paths: readonly string[]) => void,
-): void =>
-  openGateway({
-    ipc: ipcMain,
-    contents: () => (window.isDestroyed() ? undefined : window.webContents),
-    origins: developing === undefined ? [APP_ORIGIN] : [developing],
+): PageServices =>
+  pageServices({
     handlers: desktopHandlers(services),
     state: supervisor.state,
     sendPort: () => {
@@ -112,16 +107,14 @@ const connectPage = (
       if (port !== undefined) window.webContents.postMessage(CHANNEL.port, null, [port])
     },
     dropped: open,
-    complain,
   })
 
-/** Gives a window that is being loaded its processes, its commands and its menu. Once. */
+/** Gives a window its processes, its commands and its menu. Once; answers with what answers its page. */
 export const startDesktop = (
   window: BrowserWindow,
-  load: () => void,
   state: WindowFile,
   options: DesktopOptions,
-): void => {
+): PageServices => {
   const { complain } = options
   const runs = runsFolder()
   const bundles = bundlesIn(runs, join(app.getPath('userData'), 'bundles.json'), complain)
@@ -129,7 +122,6 @@ export const startDesktop = (
   if (kept.problem !== undefined) complain(kept.problem)
   nativeTheme.themeSource = kept.get().theme
   const supervisor = supervisorOf(window, runs, bundles, kept, options)
-  // At once with the page: both need a good part of a second, on different cores.
   supervisor.start()
   const services = servicesOf(window, runs, bundles, supervisor, kept, state)
   const complainOf = (error: unknown): void =>
@@ -146,8 +138,6 @@ export const startDesktop = (
     await open(pathArguments(argv, cwd, app.getAppPath()))
     linkArguments(argv).forEach(supervisor.follow)
   }
-  connectPage(window, supervisor, services, options, open)
-  watchPage(window, load)
   setMenu({
     openBundle: () => {
       services.chooseBundles().then(openChosen).catch(complainOf)
@@ -170,4 +160,5 @@ export const startDesktop = (
     void openArguments(argv.slice(1), cwd)
   })
   quitCleanly(supervisor, complain)
+  return servicesOfPage(window, supervisor, services, open)
 }

@@ -1,8 +1,10 @@
 import { join } from 'node:path'
-import { app, type BrowserWindow, nativeTheme } from 'electron'
+import { app, type BrowserWindow, ipcMain, nativeTheme } from 'electron'
 import { APP_ORIGIN } from './assets.ts'
 import { addDevPolicy, devServer } from './dev-server.ts'
+import { openGateway } from './gateway.ts'
 import { LINK_SCHEME, linksOfSystem, pathsOfSystem } from './links.ts'
+import { watchPage } from './recovery.ts'
 import { registerScheme, serveScheme } from './scheme.ts'
 import { lockDown } from './security.ts'
 import { originOf } from './url.ts'
@@ -11,7 +13,7 @@ import { type WindowFile, windowFile } from './window-state.ts'
 
 /**
  * Entry of the Electron main process: the way to the first paint. Everything that this needs is small and stands
- * here; the rest is read once the page is on its way in a process of its own.
+ * here; the rest is read when the page, once it is drawn, asks for the first time.
  */
 
 const complain = (sentence: string): void => {
@@ -33,7 +35,6 @@ const openWindow = (state: WindowFile): { window: BrowserWindow; load: () => voi
       .loadURL(developing ?? `${APP_ORIGIN}/`)
       .catch((error: unknown) => complain(error instanceof Error ? error.message : String(error)))
   }
-  load()
   return { window, load }
 }
 
@@ -41,8 +42,18 @@ const start = async (): Promise<void> => {
   await app.whenReady()
   const state = windowFile(join(app.getPath('userData'), 'window.json'), complain)
   const { window, load } = openWindow(state)
-  const { startDesktop } = await import('./desktop.ts')
-  startDesktop(window, load, state, { folder: __dirname, developing, onLink, onPath, complain })
+  openGateway({
+    ipc: ipcMain,
+    contents: () => (window.isDestroyed() ? undefined : window.webContents),
+    origins: [developing ?? APP_ORIGIN],
+    services: async () => {
+      const { startDesktop } = await import('./desktop.ts')
+      return startDesktop(window, state, { folder: __dirname, developing, onLink, onPath, complain })
+    },
+    complain,
+  })
+  watchPage(window, load)
+  load()
 }
 
 const onLink = linksOfSystem(app)

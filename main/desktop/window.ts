@@ -10,7 +10,7 @@ const BACKGROUND = { dark: '#14161a', light: '#f7f8fa' }
 export const backgroundColour = (): string =>
   nativeTheme.shouldUseDarkColors ? BACKGROUND.dark : BACKGROUND.light
 
-/** The window, not yet loaded; it shows itself with the first paint. */
+/** The window, not yet loaded: shown at once, empty in the colour of the theme. */
 export const createWindow = (folder: string, state: WindowFile): BrowserWindow => {
   const { bounds, maximized } = state.get()
   const areas = screen.getAllDisplays().map((display) => display.workArea)
@@ -19,7 +19,6 @@ export const createWindow = (folder: string, state: WindowFile): BrowserWindow =
     ...visibleBounds(bounds, areas),
     ...LEAST,
     title: 'dcpscope',
-    show: false,
     backgroundColor: backgroundColour(),
     autoHideMenuBar: true,
     webPreferences: {
@@ -36,7 +35,6 @@ export const createWindow = (folder: string, state: WindowFile): BrowserWindow =
     },
   })
   if (maximized) window.maximize()
-  window.once('ready-to-show', () => window.show())
   window.on('close', () => state.set({ bounds: window.getNormalBounds(), maximized: window.isMaximized() }))
   return window
 }

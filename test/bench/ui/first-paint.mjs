@@ -1,5 +1,8 @@
 // @ts-check
-/** From starting the process to the first contentful paint of the window, beside an app of one word. */
+/**
+ * From starting the process to the first contentful paint of the window, which is its frame, and to the first view
+ * with what it is for; beside an app of one word.
+ */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -43,14 +46,32 @@ const devtools = (child) => {
     })
 }
 
+/** Notes when the form of a run has been drawn; of an app without one, never. */
+const WATCH_FORM = `new Promise((resolve) => {
+  const shown = () => document.querySelector('[data-testid="run-start"]') !== null
+  const drawn = () => requestAnimationFrame(() => setTimeout(() => resolve(performance.timeOrigin + performance.now())))
+  if (shown()) return drawn()
+  const observer = new MutationObserver(() => {
+    if (!shown()) return
+    observer.disconnect()
+    drawn()
+  })
+  observer.observe(document, { childList: true, subtree: true })
+})`
+
 const FIRST_PAINT = `(() => {
   const entry = performance.getEntriesByName('first-contentful-paint')[0]
   return entry === undefined ? 0 : performance.timeOrigin + entry.startTime
 })()`
 
-/** Epoch milliseconds of the first contentful paint of the only page. @param {ReturnType<typeof devtools>} send */
-const firstPaint = async (send) => {
+/**
+ * Epoch milliseconds of the first contentful paint of the only page, and, of our app, of the form.
+ * @param {ReturnType<typeof devtools>} send @param {boolean} withForm
+ */
+const firstPaint = async (send, withForm) => {
   let session
+  /** @type {Promise<any> | undefined} */
+  let form
   for (const end = Date.now() + PATIENCE_MS; Date.now() < end; ) {
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
     if (session === undefined) {
@@ -62,13 +83,21 @@ const firstPaint = async (send) => {
     if (session === undefined) continue
     const evaluation = { expression: FIRST_PAINT, returnByValue: true }
     const painted = await send('Runtime.evaluate', evaluation, session)
-    if (painted?.result.value > 0) return painted.result.value
+    if (painted === undefined) continue
+    if (withForm)
+      form ??= send(
+        'Runtime.evaluate',
+        { expression: WATCH_FORM, awaitPromise: true, returnByValue: true },
+        session,
+      )
+    if (painted.result.value > 0)
+      return { paint: painted.result.value, form: (await form)?.result.value ?? 0 }
   }
   throw new Error(`nothing was painted within ${PATIENCE_MS / 1000} s`)
 }
 
-/** @param {string} scratch @param {string} app its folder */
-const launch = async (scratch, app) => {
+/** Milliseconds from starting the process. @param {string} scratch @param {string} app its folder @param {boolean} withForm */
+const launch = async (scratch, app, withForm) => {
   const started = Date.now()
   const child = spawn(
     runtime().path,
@@ -80,7 +109,8 @@ const launch = async (scratch, app) => {
   )
   const gone = once(child, 'exit')
   try {
-    return (await firstPaint(devtools(child))) - started
+    const { paint, form } = await firstPaint(devtools(child), withForm)
+    return { paint: Math.round(paint - started), form: Math.round(form - started) }
   } finally {
     child.kill('SIGTERM')
     await gone
@@ -111,21 +141,25 @@ const bareApp = (scratch) => {
 /** Both in turn, so that what slows the machine slows both. @param {string} scratch @param {number} starts */
 export const measureFirstPaint = async (scratch, starts) => {
   const folder = bareApp(scratch)
-  const [times, bare] = [/** @type {number[]} */ ([]), /** @type {number[]} */ ([])]
+  const times = []
+  const bare = []
   for (let i = 0; i < WARM_UP + starts; i++) {
-    times.push(Math.round(await launch(scratch, ROOT)))
-    bare.push(Math.round(await launch(scratch, folder)))
+    times.push(await launch(scratch, ROOT, true))
+    bare.push((await launch(scratch, folder, false)).paint)
   }
-  const warm = times.slice(WARM_UP)
+  const warm = times.slice(WARM_UP).map(({ paint }) => paint)
+  const forms = times.slice(WARM_UP).map(({ form }) => form)
   const median = quantile(warm, 0.5)
   const bareMedian = quantile(bare.slice(WARM_UP), 0.5)
   return {
     starts,
-    firstStartMs: times[0],
+    firstStartMs: times[0]?.paint,
     bestMs: quantile(warm, 0),
     medianMs: aimed(median, BUDGET_MS),
     worstMs: quantile(warm, 1),
     bareElectronMedianMs: bareMedian,
+    formMedianMs: quantile(forms, 0.5),
+    formWorstMs: quantile(forms, 1),
     overBareElectron: Math.round((median / bareMedian) * 100) / 100,
   }
 }

@@ -10,7 +10,8 @@ import {
   openBundles,
   openPaths,
 } from '../../../main/desktop/commands.ts'
-import { dispatch, isOurs } from '../../../main/desktop/gateway.ts'
+import { isOurs, openGateway } from '../../../main/desktop/gateway.ts'
+import { dispatch } from '../../../main/desktop/page-services.ts'
 import type { EngineStart } from '../../../main/desktop/supervisor.ts'
 
 const OK: CommandResult = { ok: true }
@@ -329,6 +330,71 @@ describe('a sender', () => {
       expect(isOurs(elsewhere, elsewhere, origins)).toBe(false)
     },
   )
+})
+
+describe('the gateway', () => {
+  const frame = { url: 'app://bundle/', parent: null }
+
+  const opened = (make: () => Promise<CommandResult>) => {
+    const handlers = new Map<string, (...given: unknown[]) => unknown>()
+    const said: string[] = []
+    let made = 0
+    const take = (channel: string, handler: (...given: never[]) => unknown) =>
+      handlers.set(channel, handler as (...given: unknown[]) => unknown)
+    openGateway({
+      ipc: { handle: take, on: take } as unknown as Parameters<typeof openGateway>[0]['ipc'],
+      contents: () => ({ mainFrame: frame }) as never,
+      origins: ['app://bundle'],
+      services: async () => {
+        made++
+        const result = await make()
+        return {
+          command: async () => result,
+          state: () => STATE,
+          sendPort: () => said.push('port'),
+          dropped: (payload) => said.push(String(payload)),
+        }
+      },
+      complain: (sentence) => said.push(sentence),
+    })
+    const send = (channel: string, payload?: unknown, senderFrame: unknown = frame) =>
+      handlers.get(channel)?.({ senderFrame }, payload)
+    return { send, said, made: () => made }
+  }
+
+  it('makes what answers with the first message, once, and lets all wait for it', async () => {
+    let ready: (result: CommandResult) => void = () => undefined
+    const { send, said, made } = opened(() => new Promise((resolve) => (ready = resolve)))
+    expect(made()).toBe(0)
+    const answers = Promise.all([send(CHANNEL.getState), send(CHANNEL.command, {})])
+    send(CHANNEL.dropped, ['/a'])
+    send(CHANNEL.requestPort)
+    expect(made()).toBe(1)
+    expect(said).toEqual([])
+    ready(OK)
+    expect(await answers).toEqual([STATE, OK])
+    expect(said).toEqual(['/a', 'port'])
+    expect(made()).toBe(1)
+  })
+
+  it('makes nothing for a frame that is not ours', async () => {
+    const { send, said, made } = opened(async () => OK)
+    const stranger = { url: 'https://example.com/', parent: null }
+    await expect(send(CHANNEL.getState, undefined, stranger)).rejects.toThrow('may not ask')
+    expect(await send(CHANNEL.command, {}, stranger)).toMatchObject({ ok: false })
+    send(CHANNEL.dropped, ['/a'], stranger)
+    expect(made()).toBe(0)
+    expect(said).toHaveLength(3)
+  })
+
+  it('says why what answers could not be made', async () => {
+    const { send, said } = opened(async () => {
+      throw new Error('the disk is gone')
+    })
+    await expect(send(CHANNEL.getState)).rejects.toThrow('the disk is gone')
+    expect(await send(CHANNEL.command, {})).toMatchObject({ ok: false, message: 'the disk is gone' })
+    expect(said).toEqual(['a command failed: the disk is gone'])
+  })
 })
 
 it('channel names are all of the product and all different', () => {

@@ -49,4 +49,11 @@ describe.each(['light', 'dark'] as const)('tokens of the %s theme', (theme) => {
     const window = readFileSync(join(__dirname, '../../../main/desktop/window.ts'), 'utf8')
     expect(window).toContain(token('--bg-0'))
   })
+
+  test('the frame of the first paint has the same colours', () => {
+    const frame = readFileSync(join(__dirname, '../../../renderer/shell/frame.css'), 'utf8')
+    const [light = '', dark = ''] = frame.split('@media (prefers-color-scheme: dark)')
+    for (const name of ['--bg-0', '--bg-1', '--line', '--text-2'])
+      expect(theme === 'light' ? light : dark).toContain(`${name}: ${token(name)};`)
+  })
 })
