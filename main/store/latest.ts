@@ -1,24 +1,67 @@
-/** Keeps the answers to the latest `count` different questions. What was refused is asked again. */
+interface Kept<V> {
+  readonly answer: Promise<V>
+  readonly work: AbortController
+  /** Who waits for it; endless where one of them does not say when it ceases to. */
+  waiting: number
+  isDone: boolean
+}
+
+/**
+ * Keeps the answers to the latest `count` different questions. What was refused is asked again. Work ends when nobody waits
+ * for it any more.
+ */
 export class Latest<K, V> {
   readonly #count: number
-  readonly #kept = new Map<K, Promise<V>>()
+  readonly #kept = new Map<K, Kept<V>>()
 
   constructor(count: number) {
     this.#count = count
   }
 
-  /** The answer that is kept for `key`, else that of `make`; those who ask meanwhile wait for the same. */
-  of(key: K, make: () => Promise<V>): Promise<V> {
-    const answer = this.#kept.get(key) ?? make()
+  /** The answer that is kept for `key`, else that of `make`; those who ask meanwhile wait for the same, each until its `signal`. */
+  of(key: K, make: (unwanted: AbortSignal) => Promise<V>, signal?: AbortSignal): Promise<V> {
+    const kept = this.#kept.get(key) ?? this.#begin(key, make)
     this.#kept.delete(key)
-    this.#kept.set(key, answer)
-    answer.catch(() => {
-      if (this.#kept.get(key) === answer) this.#kept.delete(key)
-    })
+    this.#kept.set(key, kept)
     for (const [oldest] of this.#kept) {
       if (this.#kept.size <= this.#count) break
       this.#kept.delete(oldest)
     }
-    return answer
+    if (signal !== undefined) return this.#until(signal, key, kept)
+    kept.waiting = Number.POSITIVE_INFINITY
+    return kept.answer
+  }
+
+  #begin(key: K, make: (unwanted: AbortSignal) => Promise<V>): Kept<V> {
+    const work = new AbortController()
+    const kept: Kept<V> = { answer: make(work.signal), work, waiting: 0, isDone: false }
+    kept.answer.then(
+      () => {
+        kept.isDone = true
+      },
+      () => this.#forget(key, kept),
+    )
+    return kept
+  }
+
+  #forget(key: K, kept: Kept<V>): void {
+    if (this.#kept.get(key) === kept) this.#kept.delete(key)
+  }
+
+  #until(signal: AbortSignal, key: K, kept: Kept<V>): Promise<V> {
+    kept.waiting++
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        reject(signal.reason)
+        kept.waiting--
+        if (kept.waiting > 0 || kept.isDone) return
+        // Whoever asks from now on must not get the answer of work that was ended.
+        this.#forget(key, kept)
+        kept.work.abort()
+      }
+      if (signal.aborted) return leave()
+      signal.addEventListener('abort', leave, { once: true })
+      kept.answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
+    })
   }
 }

@@ -2,7 +2,7 @@ import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { z } from 'zod'
 import type { StepTimes } from '../../app/compare/times.ts'
 import type { RankTable } from '../../app/pages/rank-table.ts'
-import { tableOfRun } from '../../app/pages/run-table.ts'
+import { type RecordedCells, tableOfRun } from '../../app/pages/run-table.ts'
 import {
   type RunInfo,
   type StoreMethod,
@@ -11,6 +11,7 @@ import {
   storeMethods,
 } from '../../app/protocol/store.ts'
 import { MAX_DCP_SIZE } from '../../app/run/config.ts'
+import { contextLens } from '../../app/run/engine-config.ts'
 import type { Manifest } from '../../app/trace/manifest.ts'
 import type { Provenance, Stage } from '../../app/trace/stages.ts'
 import { TABLE_NAMES, type TableName } from '../../app/trace/tables.ts'
@@ -34,15 +35,20 @@ import { StoreProblem } from './problem.ts'
 import { SpanLoader } from './span-loader.ts'
 import { spanStats } from './span-stats.ts'
 import { runQuery } from './sql-query.ts'
+import { StepBlocks } from './step-blocks.ts'
 import { collective, longestStep, stepPath } from './step-spans.ts'
 import { StepTable } from './step-table.ts'
 import {
-  blockTable,
+  type CellBlock,
+  cellBlock,
+  cellsAt,
   events,
   kernelAt,
+  pagesByColumn,
   points,
-  recordedCells,
-  rows,
+  type RowBlock,
+  rowBlock,
+  rowsAt,
   spanStartingAt,
   stages,
 } from './table-queries.ts'
@@ -70,6 +76,8 @@ export class RunBundle {
   readonly #totals: PartTotals
   readonly #steps: StepTable
   readonly #partSteps: PartSteps
+  readonly #rowBlocks = new StepBlocks<RowBlock>()
+  readonly #cellBlocks = new StepBlocks<CellBlock>()
   readonly #stages: WholeLook<StoreResult<'stages'>>
   #ranks: number | undefined
 
@@ -128,13 +136,16 @@ export class RunBundle {
     eventMarks: (params, signal) => this.#asked(signal, (c) => eventMarks(c, this.folder, params)),
     notes: async () => [...readNotes(this.folder)],
     writeNote: async ({ note }) => [...writeNote(this.folder, note)],
-    blockTable: async (params, signal) => {
-      const parts = await this.#partSteps.between('pages', 0, params.step)
-      return this.#asked(signal, (c) => blockTable(c, parts, params))
-    },
-    rows: async (params, signal) => {
-      const parts = await this.#ofStep('rows', params)
-      return this.#asked(signal, (c) => rows(c, parts, params))
+    blockTable: async ({ step, request }, signal) =>
+      pagesByColumn(await this.#cells(step, { rank: null, request }, signal)),
+    rows: async ({ step, layer }, signal) => {
+      const block = await this.#rowBlocks.of(
+        { question: String(layer), step, rowsPerStep: this.#rowsPerStep() },
+        ({ first, last }) => this.#partSteps.between('rows', first, last),
+        (parts, range, unwanted) => this.#asked(unwanted, (c) => rowBlock(c, parts, range, layer)),
+        signal,
+      )
+      return rowsAt(block, step)
     },
     events: (params) => withConnection(this.#duck, (c) => events(c, this.folder, params)),
     find: (params, signal) => withConnection(this.#duck, (c) => find(c, this.folder, params, signal)),
@@ -191,10 +202,32 @@ export class RunBundle {
 
   /** The block table of a rank at a step, from what is on disk now. */
   async recordedTable(step: number, rank: number): Promise<RankTable> {
+    const cells = await this.#cells(step, { rank, request: null })
+    return tableOfRun(this.#manifest().config, rank, step, cells)
+  }
+
+  /** Rows of one layer in a step. */
+  #rowsPerStep(): number {
     const { config } = this.#manifest()
-    const parts = (await this.#partSteps.between('pages', 0, step)).filter((part) => part.rank === rank)
-    const cells = await withConnection(this.#duck, (c) => recordedCells(c, parts, step))
-    return tableOfRun(config, rank, step, cells)
+    return contextLens(config).length * config.workload.qLen * config.parallel.dcpSize
+  }
+
+  /** What block tables said at a step: of one rank or of all, which have the same pages; of one request or of all. */
+  async #cells(
+    step: number,
+    { rank, request }: { readonly rank: number | null; readonly request: number | null },
+    signal?: AbortSignal,
+  ): Promise<RecordedCells> {
+    const block = await this.#cellBlocks.of(
+      { question: `${rank} ${request}`, step, rowsPerStep: this.#rowsPerStep() },
+      async ({ last }) =>
+        (await this.#partSteps.between('pages', 0, last)).filter(
+          (part) => rank === null || part.rank === rank,
+        ),
+      (parts, range, unwanted) => this.#asked(unwanted, (c) => cellBlock(c, parts, range, request)),
+      signal,
+    )
+    return cellsAt(block, step)
   }
 
   /** What the run spent its time on, step by step. */

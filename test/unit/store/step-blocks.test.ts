@@ -1,0 +1,175 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DuckDBInstance } from '@duckdb/node-api'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { tableFolder } from '../../../main/store/bundle-files.ts'
+import { openDuck, withConnection } from '../../../main/store/duck.ts'
+import { PartWriter } from '../../../main/store/part-writer.ts'
+import { RunBundle } from '../../../main/store/run-bundle.ts'
+import { blockOf } from '../../../main/store/step-blocks.ts'
+import { cellsAt } from '../../../main/store/table-queries.ts'
+import { enumStatements } from '../../../main/store/table-sql.ts'
+import { pageChunk, rowChunk, type Scratch, sampleManifest, scratchFolder } from './sample.ts'
+
+let scratch: Scratch
+let duck: DuckDBInstance
+let writer: PartWriter
+let bundle: RunBundle
+beforeEach(async () => {
+  scratch = scratchFolder()
+  duck = await openDuck()
+  await withConnection(duck, async (connection) => {
+    for (const statement of enumStatements()) await connection.run(statement)
+  })
+  writer = await PartWriter.open(scratch.path)
+  bundle = new RunBundle('run', scratch.path, duck, () => sampleManifest())
+})
+afterEach(async () => {
+  await writer.close()
+  duck.closeSync()
+  scratch.remove()
+})
+
+it('the steps of a block are as many as their rows allow, and hold the one that is asked for', () => {
+  expect(blockOf(0, 1)).toEqual({ first: 0, last: 63 })
+  expect(blockOf(63, 1)).toEqual({ first: 0, last: 63 })
+  expect(blockOf(64, 64)).toEqual({ first: 64, last: 127 })
+  expect(blockOf(7, 1000)).toEqual({ first: 4, last: 7 })
+  expect(blockOf(7, 5000)).toEqual({ first: 7, last: 7 })
+  expect(blockOf(7, 0)).toEqual({ first: 0, last: 63 })
+})
+
+describe('rows of a step', () => {
+  const ranksAt = async (step: number): Promise<number[]> => [
+    ...(await bundle.methods.rows({ step, layer: 0 })).rank,
+  ]
+
+  it('are its own only, in columns that hold no others', async () => {
+    for (const step of [0, 1, 2]) for (const rank of [0, 1]) writer.add(rowChunk(rank, step, 0, step + 1))
+    writer.add(rowChunk(0, 1, 1, 5))
+    await writer.flush()
+    expect(await ranksAt(0)).toEqual([0, 1])
+    expect(await ranksAt(2)).toEqual([0, 0, 0, 1, 1, 1])
+    const { request, visibleKeys } = await bundle.methods.rows({ step: 1, layer: 0 })
+    expect([...request]).toEqual([0, 1, 0, 1])
+    expect([...visibleKeys]).toEqual([0, 50, 0, 50])
+    expect(request.buffer.byteLength).toBe(4 * 4)
+    expect(await ranksAt(3)).toEqual([])
+  })
+
+  it('are there as soon as their part is, also where their neighbours were read before', async () => {
+    writer.add(rowChunk(0, 0, 0, 1))
+    await writer.flush()
+    expect(await ranksAt(1)).toEqual([])
+    writer.add(rowChunk(0, 1, 0, 1))
+    await writer.flush()
+    expect(await ranksAt(1)).toEqual([0])
+    writer.add(rowChunk(1, 1, 0, 1))
+    await writer.flush()
+    expect(await ranksAt(1)).toEqual([0, 1])
+  })
+
+  it('are read although a part of the step beside them is damaged', async () => {
+    for (const step of [0, 1]) {
+      writer.add(rowChunk(0, step, 0, 1))
+      await writer.flush()
+    }
+    await bundle.methods.rows({ step: 5000, layer: 0 })
+    writeFileSync(join(tableFolder(scratch.path, 'rows', 0), 'part-000001.parquet'), 'no part')
+    expect(await ranksAt(1)).toEqual([0])
+    await expect(ranksAt(0)).rejects.toThrow()
+  })
+
+  it('are not read for one who does not wait any more', async () => {
+    writer.add(rowChunk(0, 0, 0, 1))
+    await writer.flush()
+    const gone = AbortSignal.abort(new Error('gone'))
+    await expect(bundle.methods.rows({ step: 0, layer: 0 }, gone)).rejects.toThrow('gone')
+    expect(await ranksAt(0)).toEqual([0])
+  })
+})
+
+describe('block tables at a step', () => {
+  const pagesAt = async (step: number, request = 0): Promise<number[]> => [
+    ...(await bundle.methods.blockTable({ step, request })).pages,
+  ]
+
+  it('are what was recorded up to it, over the borders of blocks', async () => {
+    for (const [step, column, page] of [
+      [0, 0, 7],
+      [0, 2, 9],
+      [70, 1, 3],
+      [71, 0, 4],
+      [200, 4, 5],
+    ] as const) {
+      writer.add(pageChunk(0, [{ step, request: 0, column, page }]))
+      writer.add(pageChunk(1, [{ step, request: 0, column, page }]))
+      writer.add(pageChunk(0, [{ step, request: 1, column, page: 100 + page }]))
+      await writer.flush()
+    }
+    expect(await pagesAt(0)).toEqual([7, -1, 9])
+    expect(await pagesAt(69)).toEqual([7, -1, 9])
+    expect(await pagesAt(70)).toEqual([7, 3, 9])
+    expect(await pagesAt(71)).toEqual([4, 3, 9])
+    expect(await pagesAt(70)).toEqual([7, 3, 9])
+    expect(await pagesAt(9999)).toEqual([4, 3, 9, -1, 5])
+    expect(await pagesAt(71, 1)).toEqual([104, 103, 109])
+    expect(await pagesAt(71, 2)).toEqual([])
+  })
+})
+
+it('cells at a step are those of going through every record in order', () => {
+  const record = fc.record({
+    step: fc.integer({ min: 0, max: 9 }),
+    request: fc.integer({ min: 0, max: 2 }),
+    column: fc.integer({ min: 0, max: 3 }),
+    page: fc.integer({ min: 0, max: 99 }),
+    valid: fc.integer({ min: 1, max: 16 }),
+  })
+  type Recorded = {
+    step: number
+    request: number
+    column: number
+    page: number
+    valid: number
+    taken: number
+  }
+  const byCell = (a: Recorded, b: Recorded): number => a.request - b.request || a.column - b.column
+  /** The last record of each cell up to a step, with the first step of it. */
+  const upTo = (records: readonly Omit<Recorded, 'taken'>[], step: number): Recorded[] => {
+    const cells = new Map<string, Recorded>()
+    for (const one of records.filter((each) => each.step <= step).sort((a, b) => a.step - b.step)) {
+      const key = `${one.request} ${one.column}`
+      cells.set(key, { ...one, taken: cells.get(key)?.taken ?? one.step })
+    }
+    return [...cells.values()].sort(byCell)
+  }
+  const columns = (cells: readonly Recorded[]) => ({
+    request: Int32Array.from(cells, (c) => c.request),
+    column: Int32Array.from(cells, (c) => c.column),
+    page: Int32Array.from(cells, (c) => c.page),
+    valid: Int32Array.from(cells, (c) => c.valid),
+    taken: Int32Array.from(cells, (c) => c.taken),
+  })
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(record, { selector: (r) => `${r.step} ${r.request} ${r.column}`, maxLength: 40 }),
+      fc.integer({ min: 0, max: 9 }),
+      fc.integer({ min: 0, max: 9 }),
+      (records, first, ahead) => {
+        const changed = records
+          .filter((r) => r.step >= first)
+          .map((r) => ({ ...r, taken: 0 }))
+          .sort((a, b) => byCell(a, b) || a.step - b.step)
+        const { taken: _, ...changes } = columns(changed)
+        const block = {
+          before: columns(upTo(records, first - 1)),
+          changes: { ...changes, step: Int32Array.from(changed, (c) => c.step) },
+        }
+        const step = Math.min(9, first + ahead)
+        expect(cellsAt(block, step)).toEqual(columns(upTo(records, step)))
+      },
+    ),
+  )
+})
