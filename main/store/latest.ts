@@ -18,6 +18,10 @@ export class Latest<K, V> {
     this.#count = count
   }
 
+  has(key: K): boolean {
+    return this.#kept.has(key)
+  }
+
   /** The answer that is kept for `key`, else that of `make`; those who ask meanwhile wait for the same, each until its `signal`. */
   of(key: K, make: (unwanted: AbortSignal) => Promise<V>, signal?: AbortSignal): Promise<V> {
     const kept = this.#kept.get(key) ?? this.#begin(key, make)

@@ -35,7 +35,7 @@ import { StoreProblem } from './problem.ts'
 import { SpanLoader } from './span-loader.ts'
 import { spanStats } from './span-stats.ts'
 import { runQuery } from './sql-query.ts'
-import { StepBlocks } from './step-blocks.ts'
+import { StepBlocks, type StepQuestion } from './step-blocks.ts'
 import { collective, longestStep, stepPath } from './step-spans.ts'
 import { StepTable } from './step-table.ts'
 import {
@@ -140,9 +140,11 @@ export class RunBundle {
       pagesByColumn(await this.#cells(step, { rank: null, request }, signal)),
     rows: async ({ step, layer }, signal) => {
       const block = await this.#rowBlocks.of(
-        { question: String(layer), step, rowsPerStep: this.#rowsPerStep() },
-        ({ first, last }) => this.#partSteps.between('rows', first, last),
-        (parts, range, unwanted) => this.#asked(unwanted, (c) => rowBlock(c, parts, range, layer)),
+        { question: String(layer), ...this.#questionOf('rows', step) },
+        async ({ first, last }, unwanted) => {
+          const parts = await this.#partSteps.between('rows', first, last)
+          return this.#asked(unwanted, (c) => rowBlock(c, parts, { first, last }, layer))
+        },
         signal,
       )
       return rowsAt(block, step)
@@ -206,25 +208,29 @@ export class RunBundle {
     return tableOfRun(this.#manifest().config, rank, step, cells)
   }
 
-  /** Rows of one layer in a step. */
-  #rowsPerStep(): number {
+  #questionOf(table: TableName, step: number): Omit<StepQuestion, 'question'> {
     const { config } = this.#manifest()
-    return contextLens(config).length * config.workload.qLen * config.parallel.dcpSize
+    const rowsPerStep = contextLens(config).length * config.workload.qLen * config.parallel.dcpSize
+    return { step, rowsPerStep, parts: listParts(this.folder, table).length }
   }
 
-  /** What block tables said at a step: of one rank or of all, which have the same pages; of one request or of all. */
+  /**
+   * What block tables said at a step, of one request or of all: of one rank, or where it does not matter of the first, since a
+   * request has the same pages on all of them.
+   */
   async #cells(
     step: number,
     { rank, request }: { readonly rank: number | null; readonly request: number | null },
     signal?: AbortSignal,
   ): Promise<RecordedCells> {
     const block = await this.#cellBlocks.of(
-      { question: `${rank} ${request}`, step, rowsPerStep: this.#rowsPerStep() },
-      async ({ last }) =>
-        (await this.#partSteps.between('pages', 0, last)).filter(
-          (part) => rank === null || part.rank === rank,
-        ),
-      (parts, range, unwanted) => this.#asked(unwanted, (c) => cellBlock(c, parts, range, request)),
+      { question: `${rank} ${request}`, ...this.#questionOf('pages', step) },
+      async (range, unwanted) => {
+        const all = await this.#partSteps.between('pages', 0, range.last)
+        const of = rank ?? Math.min(...all.map((part) => part.rank))
+        const parts = all.filter((part) => part.rank === of)
+        return this.#asked(unwanted, (c) => cellBlock(c, parts, range, request))
+      },
       signal,
     )
     return cellsAt(block, step)

@@ -9,6 +9,7 @@ import {
   worstRow,
 } from './heat.ts'
 import { inkOf } from './ink.ts'
+import type { Pen } from './pen.ts'
 
 /** Relative errors of a capture, [rows * heads]. */
 export interface ErrorGrid {
@@ -16,8 +17,6 @@ export interface ErrorGrid {
   readonly heads: number
   readonly relErr: Float32Array
 }
-
-type Context = CanvasRenderingContext2D
 
 /** Room for the row and head numbers, and to the border. */
 export const HEAT_EDGE = { left: 34, top: 16, right: 12 } as const
@@ -37,13 +36,7 @@ const cellsByShade = (errors: Float32Array, grid: HeatGrid, range: HeatRange): [
   return lists
 }
 
-const drawCells = (
-  ctx: Context,
-  errors: Float32Array,
-  grid: HeatGrid,
-  range: HeatRange,
-  theme: Theme,
-): void => {
+const drawCells = (ctx: Pen, errors: Float32Array, grid: HeatGrid, range: HeatRange, theme: Theme): void => {
   const gapX = grid.cellWidth >= 6 ? 1 : 0
   const gapY = grid.cellHeight >= 6 ? 1 : 0
   for (const [shade, cells] of cellsByShade(errors, grid, range).entries()) {
@@ -64,7 +57,7 @@ const drawCells = (
 const every = (pitch: number, room: number): number =>
   [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024].find((n) => n * pitch >= room) ?? 2048
 
-const drawNumbers = (ctx: Context, grid: HeatGrid): void => {
+const drawNumbers = (ctx: Pen, grid: HeatGrid): void => {
   ctx.textAlign = 'center'
   const heads = every(grid.cellWidth, 26)
   for (let head = 0; head < grid.heads; head += heads)
@@ -80,7 +73,7 @@ const drawNumbers = (ctx: Context, grid: HeatGrid): void => {
 }
 
 const drawLegend = (
-  ctx: Context,
+  ctx: Pen,
   width: number,
   top: number,
   theme: Theme,
@@ -108,7 +101,7 @@ const decade = (exponent: number): string => (exponent === 0 ? '1' : `1e${expone
 
 /** The map of errors; `range` where several maps share their colours. */
 export const drawHeat = (
-  ctx: Context,
+  ctx: Pen,
   width: number,
   height: number,
   theme: Theme,
@@ -118,14 +111,14 @@ export const drawHeat = (
 ): void => {
   const grid = beginMap(ctx, width, height, capture)
   drawCells(ctx, capture.relErr, grid, range, theme)
-  const text = inkOf(ctx.canvas).text2
+  const text = inkOf().text2
   drawLegend(ctx, width, HEAT_EDGE.top + grid.cellRows * grid.cellHeight, theme, { range, text })
   outlineCell(ctx, grid, picked)
 }
 
 /** Ground and numbers of a map of rows and heads; the grid of its cells. */
-export const beginMap = (ctx: Context, width: number, height: number, capture: ErrorGrid): HeatGrid => {
-  const ink = inkOf(ctx.canvas)
+export const beginMap = (ctx: Pen, width: number, height: number, capture: ErrorGrid): HeatGrid => {
+  const ink = inkOf()
   const grid = mapGrid(capture, width, height)
   ctx.fillStyle = ink.bg1
   ctx.fillRect(0, 0, width, height)
@@ -138,11 +131,11 @@ export const beginMap = (ctx: Context, width: number, height: number, capture: E
 
 /** Frame around the cell of a row and head. */
 export const outlineCell = (
-  ctx: Context,
+  ctx: Pen,
   grid: HeatGrid,
   { row, head }: { readonly row: number; readonly head: number },
 ): void => {
-  ctx.strokeStyle = inkOf(ctx.canvas).accent
+  ctx.strokeStyle = inkOf().accent
   ctx.lineWidth = 2
   ctx.strokeRect(
     HEAT_EDGE.left + head * grid.cellWidth - 1,

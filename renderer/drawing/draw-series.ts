@@ -1,8 +1,7 @@
 import { nanPattern, type Theme } from '../theme/colours.ts'
 import { formatValue } from './format.ts'
 import { type Ink, inkOf } from './ink.ts'
-
-type Context = CanvasRenderingContext2D
+import type { Pen } from './pen.ts'
 
 export const SERIES_EDGE = { left: 64, right: 12 } as const
 const TOP = 10
@@ -50,7 +49,7 @@ export const valueRange = (values: ArrayLike<number>): ValueRange => {
 }
 
 const drawLine = (
-  ctx: Context,
+  ctx: Pen,
   values: ArrayLike<number>,
   x: (i: number) => number,
   y: (value: number) => number,
@@ -72,13 +71,13 @@ const drawLine = (
 
 /** A line a series; NaN in its texture stands at the foot, infinities as bars below and above the plot. */
 export const drawSeries = (
-  ctx: Context,
+  ctx: Pen,
   width: number,
   height: number,
   theme: Theme,
   { series, count, hovered }: SeriesScene,
 ): void => {
-  const ink = inkOf(ctx.canvas)
+  const ink = inkOf()
   ctx.font = `11px ${ink.mono}`
   ctx.textBaseline = 'middle'
   const plot = Math.max(1, width - SERIES_EDGE.left - SERIES_EDGE.right)
@@ -108,7 +107,7 @@ export const drawSeries = (
 }
 
 const drawScale = (
-  ctx: Context,
+  ctx: Pen,
   { min, max }: ValueRange,
   y: (value: number) => number,
   plot: number,
@@ -127,7 +126,7 @@ const drawScale = (
 
 /** What is no number: -inf lies below all values, +inf above. */
 const drawOdd = (
-  ctx: Context,
+  ctx: Pen,
   values: ArrayLike<number>,
   theme: Theme,
   at: {

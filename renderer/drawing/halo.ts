@@ -1,8 +1,9 @@
 import type { Ink } from './ink.ts'
+import type { Pen } from './pen.ts'
 
 /** Strokes what `trace` draws, with a halo that sets it off from every colour below. */
 export const strokeWithHalo = (
-  ctx: CanvasRenderingContext2D,
+  ctx: Pen,
   ink: Ink,
   colour: string,
   width: number,

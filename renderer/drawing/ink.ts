@@ -16,8 +16,8 @@ export interface Ink {
 }
 
 /** Read anew for each drawing: the theme may have changed since. */
-export const inkOf = (element: Element): Ink => {
-  const style = getComputedStyle(element)
+export const inkOf = (): Ink => {
+  const style = getComputedStyle(document.documentElement)
   const read = (name: string): string => style.getPropertyValue(name).trim()
   return {
     bg0: read('--bg-0'),

@@ -1,12 +1,13 @@
 import type { Theme } from '../theme/colours.ts'
 import { rankColour, rankInk, rankPattern } from '../theme/colours.ts'
+import type { Pen } from './pen.ts'
 
 const TILE = 8
 /** Side from which a hatch can be told from noise. */
 const MIN_HATCHED = 4
 
 /** Lines over a rank's colour that tell ranks of the same colour apart; null for the first ones. */
-const hatchOf = (ctx: CanvasRenderingContext2D, rank: number, theme: Theme): CanvasPattern | null => {
+const hatchOf = (ctx: Pen, rank: number, theme: Theme): CanvasPattern | null => {
   const variant = rankPattern(rank, theme)
   if (variant === 0) return null
   const tile = document.createElement('canvas')
@@ -36,7 +37,7 @@ interface Fill {
 }
 
 /** Colour and hatch by rank, each made once. */
-const rankFills = (ctx: CanvasRenderingContext2D, theme: Theme): ((rank: number) => Fill) => {
+const rankFills = (ctx: Pen, theme: Theme): ((rank: number) => Fill) => {
   const fills = new Map<number, Fill>()
   return (rank) => {
     const known = fills.get(rank)
@@ -50,7 +51,7 @@ const rankFills = (ctx: CanvasRenderingContext2D, theme: Theme): ((rank: number)
 /** Fills rectangles in the colour of a rank, with the hatch of ranks whose colour repeats. */
 export type RankPainter = (rank: number, x: number, y: number, width: number, height: number) => void
 
-export const rankPainter = (ctx: CanvasRenderingContext2D, theme: Theme): RankPainter => {
+export const rankPainter = (ctx: Pen, theme: Theme): RankPainter => {
   const fillOf = rankFills(ctx, theme)
   return (rank, x, y, width, height) => {
     const { colour, hatch } = fillOf(rank)
@@ -63,7 +64,7 @@ export const rankPainter = (ctx: CanvasRenderingContext2D, theme: Theme): RankPa
 }
 
 /** Fills the current path as a rank painter fills rectangles. */
-export const rankPathPainter = (ctx: CanvasRenderingContext2D, theme: Theme): ((rank: number) => void) => {
+export const rankPathPainter = (ctx: Pen, theme: Theme): ((rank: number) => void) => {
   const fillOf = rankFills(ctx, theme)
   return (rank) => {
     const { colour, hatch } = fillOf(rank)

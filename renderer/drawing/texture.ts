@@ -1,4 +1,5 @@
 import type { Ink } from './ink.ts'
+import type { Pen } from './pen.ts'
 
 /** Parts of `#rrggbb`, or of `#rgb`, to which a style sheet may be shortened. */
 export const rgbOf = (hex: string): readonly [number, number, number] => {
@@ -9,7 +10,7 @@ export const rgbOf = (hex: string): readonly [number, number, number] => {
 
 /** Lines at a slant of an opacity, on `back`, or on what is there already. */
 export const slantPattern = (
-  ctx: CanvasRenderingContext2D,
+  ctx: Pen,
   ink: Ink,
   { opacity, back }: { readonly opacity: number; readonly back?: string },
 ): CanvasPattern | string => {

@@ -30,21 +30,14 @@ const canvasBody = (shown: HTMLCanvasElement): { readonly body: string; readonly
   const { clientWidth: width, clientHeight: height } = shown
   const scale = Math.max(PNG_SCALE, window.devicePixelRatio)
   const canvas = document.createElement('canvas')
-  canvas.hidden = true
   canvas.width = Math.round(width * scale)
   canvas.height = Math.round(height * scale)
   const real = canvas.getContext('2d')
   if (real === null) throw new Error('there is no memory for another canvas')
-  // In the page, since drawings read their colours from the style of their canvas.
-  shown.after(canvas)
-  try {
-    real.setTransform(scale, 0, 0, scale, 0, 0)
-    const { context, take } = recording(real, scale)
-    draw(context, width, height, scale)
-    return take()
-  } finally {
-    canvas.remove()
-  }
+  real.setTransform(scale, 0, 0, scale, 0, 0)
+  const { context, take } = recording(real, scale)
+  draw(context, width, height, scale)
+  return take()
 }
 
 const svgBody = (shown: SVGSVGElement): { readonly body: string; readonly defs: string } => ({
@@ -57,7 +50,7 @@ export const svgOf = (shown: HTMLCanvasElement | SVGSVGElement, { title, source 
   const { width, height } = shown.getBoundingClientRect()
   if (width < 1 || height < 1) throw new Error('the picture is not on the screen now')
   const { body, defs } = shown instanceof HTMLCanvasElement ? canvasBody(shown) : svgBody(shown)
-  const ink = inkOf(shown)
+  const ink = inkOf()
   const whole = height + FOOT
   const text =
     `<svg${attributes({ xmlns: 'http://www.w3.org/2000/svg', width, height: whole, viewBox: `0 0 ${width} ${whole}` })}>` +

@@ -1,4 +1,5 @@
 import { STAGE_FAMILY, type Stage, type StageFamily } from '../../app/trace/stages.ts'
+import type { Pen } from '../drawing/pen.ts'
 import { contrast, hexOf, type Oklch } from './oklch.ts'
 
 /** Ground of the interface. */
@@ -226,7 +227,7 @@ const STATUS: Readonly<Record<Shade, Readonly<Record<Status, string>>>> = {
 export const statusColour = (status: Status, theme: Theme): string => STATUS[shadeOf(theme)][status]
 
 /** Texture of NaN: a coarse check in red over the background's opposite, so that it shows in greyscale too. */
-export const nanPattern = (ctx: CanvasRenderingContext2D, theme: Theme): CanvasPattern => {
+export const nanPattern = (ctx: Pen, theme: Theme): CanvasPattern => {
   const tile = document.createElement('canvas')
   tile.width = 6
   tile.height = 6

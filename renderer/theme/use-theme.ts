@@ -3,12 +3,18 @@ import type { Settings, ThemeChoice } from '../../app/settings/settings.ts'
 import { useSettings } from '../state/settings.ts'
 import type { Theme } from './colours.ts'
 
-const darkSystem = (): MediaQueryList => window.matchMedia('(prefers-color-scheme: dark)')
+let query: MediaQueryList | undefined
+
+/** Made once: to make one takes as long as to draw a row of a table. */
+const darkSystem = (): MediaQueryList => {
+  query ??= window.matchMedia('(prefers-color-scheme: dark)')
+  return query
+}
 
 const watchSystem = (changed: () => void): (() => void) => {
-  const query = darkSystem()
-  query.addEventListener('change', changed)
-  return () => query.removeEventListener('change', changed)
+  const system = darkSystem()
+  system.addEventListener('change', changed)
+  return () => system.removeEventListener('change', changed)
 }
 
 export const resolvedTheme = (

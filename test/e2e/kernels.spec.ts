@@ -21,8 +21,14 @@ const rowOf = (section: Locator, label: string): Locator =>
 const coloursOn = (page: Page, y: number, fromX: number, toX: number): Promise<number> =>
   page.getByTestId('timeline-canvas').evaluate(
     (canvas: HTMLCanvasElement, [y, fromX, toX]) => {
-      const scale = canvas.width / canvas.clientWidth
-      const { data } = (canvas.getContext('2d') as CanvasRenderingContext2D).getImageData(
+      const scale = window.devicePixelRatio
+      const copy = document.createElement('canvas')
+      copy.width = Math.round(canvas.clientWidth * scale)
+      copy.height = Math.round(canvas.clientHeight * scale)
+      const pen = copy.getContext('2d') as CanvasRenderingContext2D
+      // The page does not own the pixels of this canvas.
+      pen.drawImage(canvas, 0, 0)
+      const { data } = pen.getImageData(
         Math.round(fromX * scale),
         Math.round(y * scale),
         Math.round((toX - fromX) * scale),

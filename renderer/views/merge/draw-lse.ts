@@ -1,12 +1,11 @@
 import { formatFloat } from '../../drawing/format.ts'
 import { type Ink, inkOf } from '../../drawing/ink.ts'
+import type { Pen } from '../../drawing/pen.ts'
 import { type RankPainter, rankPainter } from '../../drawing/rank-fill.ts'
 import { nanPattern, rankInk, type Theme } from '../../theme/colours.ts'
 import { axisTicks, type LseAxis, lseAxis, type Mark, tickDigits } from './lse-axis.ts'
 import type { MergeModel, RankPart } from './model.ts'
 import { segmentsOf } from './weight-bar.ts'
-
-type Context = CanvasRenderingContext2D
 
 const OFF = 64
 const EDGE = 14
@@ -100,7 +99,7 @@ export const chipsOf = (model: MergeModel, width: number, height: number, rank: 
 }
 
 const drawChip = (
-  ctx: Context,
+  ctx: Pen,
   { rank, x, y, width, height, labelled }: Chip,
   selected: boolean,
   look: { readonly ink: Ink; readonly paint: RankPainter; readonly theme: Theme },
@@ -117,7 +116,7 @@ const drawChip = (
   ctx.strokeRect(x - 1, y - 1, width + 2, height + 2)
 }
 
-const drawAxis = (ctx: Context, axis: LseAxis, frame: Frame, ink: Ink): void => {
+const drawAxis = (ctx: Pen, axis: LseAxis, frame: Frame, ink: Ink): void => {
   ctx.fillStyle = ink.line
   ctx.fillRect(frame.left, frame.axis, frame.width, 1)
   const ticks = axisTicks(axis.min, axis.max, Math.max(2, frame.width / 110))
@@ -134,7 +133,7 @@ const drawAxis = (ctx: Context, axis: LseAxis, frame: Frame, ink: Ink): void => 
 
 /** A value that stands across the axis, named at the top. */
 const drawLine = (
-  ctx: Context,
+  ctx: Pen,
   x: number,
   frame: Frame,
   line: { readonly name: string; readonly colour: string; readonly dash: number[]; readonly top: number },
@@ -162,7 +161,7 @@ export const offShown = (off: readonly RankPart[], room: number, rank: number | 
 
 /** Ranks without a number on the axis: empty ones plain, NaN in its texture. */
 const drawOff = (
-  ctx: Context,
+  ctx: Pen,
   off: readonly RankPart[],
   frame: Frame,
   rank: number | null,
@@ -187,7 +186,7 @@ const drawOff = (
 }
 
 const drawBar = (
-  ctx: Context,
+  ctx: Pen,
   model: MergeModel,
   frame: Frame,
   rank: number | null,
@@ -221,14 +220,14 @@ const drawBar = (
 }
 
 export const drawLse = (
-  ctx: Context,
+  ctx: Pen,
   width: number,
   height: number,
   theme: Theme,
   model: MergeModel,
   rank: number | null,
 ): void => {
-  const ink = inkOf(ctx.canvas)
+  const ink = inkOf()
   const look = { ink, theme, paint: rankPainter(ctx, theme) }
   const axis = axisOf(model, width, height)
   const frame = frameOf(width, height, axis.lanes)

@@ -1,9 +1,8 @@
 import { formatFloat, formatSci } from '../../drawing/format.ts'
 import { type Ink, inkOf } from '../../drawing/ink.ts'
+import type { Pen } from '../../drawing/pen.ts'
 import { divergingColour, nanPattern, rankColour, type Theme } from '../../theme/colours.ts'
 import { gapsOf, type Range, rangeOf, signedErrors } from './vector-plot.ts'
-
-type Context = CanvasRenderingContext2D
 
 export const PLOT_EDGE = { left: 64, right: 12 } as const
 const TOP = 8
@@ -33,7 +32,7 @@ const yOf = (value: number, range: Range, area: Area): number =>
   area.top + ((range.max - value) / (range.max - range.min)) * area.height
 
 const drawLine = (
-  ctx: Context,
+  ctx: Pen,
   values: ArrayLike<number>,
   range: Range,
   area: Area,
@@ -58,14 +57,14 @@ const drawLine = (
   ctx.stroke()
 }
 
-const drawGaps = (ctx: Context, values: ArrayLike<number>, area: Area, theme: Theme): void => {
+const drawGaps = (ctx: Pen, values: ArrayLike<number>, area: Area, theme: Theme): void => {
   const pitch = area.width / values.length
   ctx.fillStyle = nanPattern(ctx, theme)
   for (const { first, end } of gapsOf(values))
     ctx.fillRect(area.left + first * pitch, area.top, Math.max(2, (end - first) * pitch), area.height)
 }
 
-const drawScale = (ctx: Context, range: Range, area: Area, ink: Ink): void => {
+const drawScale = (ctx: Pen, range: Range, area: Area, ink: Ink): void => {
   ctx.fillStyle = ink.line
   ctx.fillRect(area.left, area.top + area.height, area.width, 1)
   ctx.textAlign = 'right'
@@ -86,7 +85,7 @@ const tickText = (value: number): string => {
   return size >= 1e-2 && size < 1e4 ? formatFloat(value, 3) : formatSci(value)
 }
 
-const drawErrors = (ctx: Context, scene: VectorScene, area: Area, theme: Theme, ink: Ink): void => {
+const drawErrors = (ctx: Pen, scene: VectorScene, area: Area, theme: Theme, ink: Ink): void => {
   const { errors, limit } = signedErrors(scene.merged, scene.truth)
   const scale = limit === 0 ? 1 : limit
   const range = { min: -scale, max: scale }
@@ -108,7 +107,7 @@ const drawErrors = (ctx: Context, scene: VectorScene, area: Area, theme: Theme, 
   drawScale(ctx, range, area, ink)
 }
 
-const drawLegend = (ctx: Context, scene: VectorScene, area: Area, theme: Theme, ink: Ink): void => {
+const drawLegend = (ctx: Pen, scene: VectorScene, area: Area, theme: Theme, ink: Ink): void => {
   const entries: [string, string][] = [
     ['merged', ink.accent],
     [scene.truthName, ink.text2],
@@ -129,13 +128,13 @@ const drawLegend = (ctx: Context, scene: VectorScene, area: Area, theme: Theme, 
 }
 
 export const drawVector = (
-  ctx: Context,
+  ctx: Pen,
   width: number,
   height: number,
   theme: Theme,
   scene: VectorScene,
 ): void => {
-  const ink = inkOf(ctx.canvas)
+  const ink = inkOf()
   const plotWidth = Math.max(10, width - PLOT_EDGE.left - PLOT_EDGE.right)
   const free = Math.max(20, height - TOP - BETWEEN - BOTTOM)
   const values: Area = { left: PLOT_EDGE.left, width: plotWidth, top: TOP, height: free * 0.62 }

@@ -1,6 +1,7 @@
 import { beginMap, type ErrorGrid, HEAT_EDGE, outlineCell } from '../../drawing/draw-heat.ts'
 import { worstRow } from '../../drawing/heat.ts'
 import { inkOf } from '../../drawing/ink.ts'
+import type { Pen } from '../../drawing/pen.ts'
 import { rankPathPainter } from '../../drawing/rank-fill.ts'
 import { nanPattern, type Theme } from '../../theme/colours.ts'
 import { type Weights, weightAt } from './weights.ts'
@@ -17,7 +18,7 @@ interface Cell {
 
 /** The weights of the ranks as a stacked bar in the cell of every row and head, rank 0 on top. Cells are those of the map of errors. */
 export const drawWeights = (
-  ctx: CanvasRenderingContext2D,
+  ctx: Pen,
   width: number,
   height: number,
   theme: Theme,
@@ -38,7 +39,7 @@ export const drawWeights = (
         x: HEAT_EDGE.left + head * grid.cellWidth,
         y: HEAT_EDGE.top + cellRow * grid.cellHeight,
       })
-  ctx.fillStyle = inkOf(ctx.canvas).bg2
+  ctx.fillStyle = inkOf().bg2
   for (const { x, y } of cells) ctx.fillRect(x, y, cellWidth, cellHeight)
   const paint = rankPathPainter(ctx, theme)
   const above = new Float64Array(cells.length)
@@ -55,7 +56,7 @@ export const drawWeights = (
   for (const { row, head, x, y } of cells)
     if (weights.isNan[row * weights.heads + head] === 1)
       ctx.fillRect(x, y + cellHeight - NAN_FOOT, cellWidth, NAN_FOOT)
-  ctx.fillStyle = inkOf(ctx.canvas).text2
+  ctx.fillStyle = inkOf().text2
   ctx.textAlign = 'left'
   ctx.fillText(
     'rank 0 on top; NaN lse hatched',

@@ -23,7 +23,8 @@ interface Props {
 /** Local length of each rank, as the engine counted it where it is known, and whether together they are the length. */
 export const Lengths = ({ layout, recorded, by, before, balance, topk }: Props) => {
   const theme = useTheme()
-  const { rank: selected, select } = useSelection()
+  const selected = useSelection((s) => s.rank)
+  const select = useSelection((s) => s.select)
   const { ranks, newestOwner, len } = layoutOf(layout)
   const counted = ranks.map(({ rank, localLen }) => recorded?.localLens[rank] ?? localLen)
   const longest = Math.max(1, ...counted)

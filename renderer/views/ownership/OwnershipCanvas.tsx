@@ -63,7 +63,9 @@ export const OwnershipCanvas = ({
   testId = 'ownership-canvas',
 }: Props) => {
   const theme = useTheme()
-  const { token, rank, select } = useSelection()
+  const token = useSelection((s) => s.token)
+  const rank = useSelection((s) => s.rank)
+  const select = useSelection((s) => s.select)
   const [pointer, setPointer] = useState<Pointer | null>(null)
   const drag = useRef<Drag | null>(null)
   const { len, dcp } = layout

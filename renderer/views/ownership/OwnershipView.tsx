@@ -1,6 +1,6 @@
 import '../../controls/controls.css'
 import './ownership.css'
-import { useMemo } from 'react'
+import { memo, useMemo } from 'react'
 import { Lights } from '../../controls/Lights.tsx'
 import { NothingOfSweep } from '../../controls/NothingOfSweep.tsx'
 import { useCalculator } from '../../state/calculator.ts'
@@ -18,15 +18,17 @@ import { sourceText } from './source.ts'
 import { Toolbar } from './Toolbar.tsx'
 import { useOwnershipInspector } from './use-inspector.ts'
 import { useRing } from './use-ring.ts'
-import { useShown } from './use-source.ts'
+import { type Shown, useShown } from './use-source.ts'
 import { useViewport } from './use-viewport.ts'
 
 /**
  * Which rank holds which token of one request, where it lies there, and how long each rank's part is. Shows the
  * open run, or a calculator when there is none.
  */
-export const OwnershipView = () => {
-  const shown = useShown()
+export const OwnershipView = () => <Ownership shown={useShown()} />
+
+/** Drawn anew where what is shown has changed, which it has not yet when another step is selected. */
+const Ownership = memo(({ shown }: { readonly shown: Shown }) => {
   const layout = shown.source.ok ? shown.source.layout : null
   const token = useSelection((s) => s.token)
   const { picture, source, setSource, beside, setBeside } = useCalculator()
@@ -132,4 +134,4 @@ export const OwnershipView = () => {
       )}
     </section>
   )
-}
+})

@@ -35,7 +35,9 @@ const CARD_WIDTH = 220
 /** The tokens of a request on a ring, a sector to each rank. */
 export const RingCanvas = ({ layout, pages, hasTable, control, testId = 'ownership-ring' }: Props) => {
   const theme = useTheme()
-  const { token, rank, select } = useSelection()
+  const token = useSelection((s) => s.token)
+  const rank = useSelection((s) => s.rank)
+  const select = useSelection((s) => s.select)
   const [pointer, setPointer] = useState<Pointer | null>(null)
   const { len, dcp } = layout
   const selected = token !== null && token < len ? token : null

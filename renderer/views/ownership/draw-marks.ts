@@ -1,11 +1,10 @@
 import { formatInt } from '../../drawing/format.ts'
 import { strokeWithHalo } from '../../drawing/halo.ts'
+import type { Pen } from '../../drawing/pen.ts'
 import { fits, widthOf } from './draw-strip.ts'
 import { type Box, keyBox, shardBox, stripBox } from './geometry.ts'
 import type { Scene } from './scene.ts'
 import { detailText, stripOf } from './strip.ts'
-
-type Context = CanvasRenderingContext2D
 
 /** A box wide enough to be seen, about the same middle. */
 const visible = (box: Box): Box => {
@@ -13,20 +12,13 @@ const visible = (box: Box): Box => {
   return { ...box, x: box.x + (box.width - width) / 2, width }
 }
 
-const outline = (ctx: Context, box: Box, scene: Scene, colour: string, width: number): void => {
+const outline = (ctx: Pen, box: Box, scene: Scene, colour: string, width: number): void => {
   const { x, y, width: w, height: h } = visible(box)
   strokeWithHalo(ctx, scene.ink, colour, width, () => ctx.rect(x - 0.5, y - 0.5, w, h + 1))
 }
 
 /** Joins the cell of a token in the strip with a key in a shard. */
-const drawJoin = (
-  ctx: Context,
-  token: number,
-  key: Box,
-  scene: Scene,
-  colour: string,
-  width: number,
-): void => {
+const drawJoin = (ctx: Pen, token: number, key: Box, scene: Scene, colour: string, width: number): void => {
   const { view, geometry } = scene
   const above = visible(stripBox(token, view, geometry))
   const below = visible(key)
@@ -43,7 +35,7 @@ const drawJoin = (
 }
 
 /** Flag on the newest token, in the strip and in its shard. */
-const drawNewest = (ctx: Context, scene: Scene): void => {
+const drawNewest = (ctx: Pen, scene: Scene): void => {
   const { len, view, geometry, paging, ink } = scene
   if (len === 0) return
   const above = stripBox(len - 1, view, geometry)
@@ -72,7 +64,7 @@ const drawNewest = (ctx: Context, scene: Scene): void => {
 }
 
 /** Where a token was stored beside its place, joined with it where it is selected. */
-const drawCopies = (ctx: Context, scene: Scene): void => {
+const drawCopies = (ctx: Pen, scene: Scene): void => {
   const { copies, selected, geometry, view, paging, ink } = scene
   const { token, places } = copies
   if (token === null) return
@@ -90,7 +82,7 @@ const drawCopies = (ctx: Context, scene: Scene): void => {
     if (box.height >= 13 && fits(text, box.width)) ctx.fillText(text, box.x + 4, box.y + box.height - 8)
 }
 
-export const drawMarks = (ctx: Context, scene: Scene): void => {
+export const drawMarks = (ctx: Pen, scene: Scene): void => {
   const { hovered, selected, len, ink, view, geometry, paging } = scene
   const join = (token: number, colour: string, width: number): void =>
     drawJoin(ctx, token, shardBox(token, view, geometry, paging), scene, colour, width)

@@ -3,12 +3,11 @@ import type { Paging } from '../../../app/dcp/types.ts'
 import { formatInt } from '../../drawing/format.ts'
 import { strokeWithHalo } from '../../drawing/halo.ts'
 import { type Ink, inkOf } from '../../drawing/ink.ts'
+import type { Pen } from '../../drawing/pen.ts'
 import { rankPathPainter } from '../../drawing/rank-fill.ts'
 import { rankColour, rankInk, type Theme } from '../../theme/colours.ts'
 import { fits } from './draw-strip.ts'
 import { type Arc, angleOf, arcsOf, isShown, type Ring, radiusOf, ringTexts, turnOf } from './ring.ts'
-
-type Context = CanvasRenderingContext2D
 
 export interface RingPicture {
   readonly ring: Ring
@@ -36,13 +35,13 @@ const HAND = 0.76
 
 /** Draws the ring of a request; work grows with pixels, not with tokens. */
 export const drawRing = (
-  ctx: Context,
+  ctx: Pen,
   width: number,
   height: number,
   theme: Theme,
   picture: RingPicture,
 ): void => {
-  const ink = inkOf(ctx.canvas)
+  const ink = inkOf()
   const scene: Scene = { ...picture, ink, theme }
   ctx.fillStyle = ink.bg1
   ctx.fillRect(0, 0, width, height)
@@ -64,14 +63,7 @@ export const drawRing = (
 }
 
 /** A part of a ring between two radii and two angles, as the current path. */
-const trace = (
-  ctx: Context,
-  { centre }: Ring,
-  inner: number,
-  outer: number,
-  from: number,
-  to: number,
-): void => {
+const trace = (ctx: Pen, { centre }: Ring, inner: number, outer: number, from: number, to: number): void => {
   ctx.arc(centre.x, centre.y, outer, from, to)
   ctx.arc(centre.x, centre.y, inner, to, from, true)
   ctx.closePath()
@@ -84,7 +76,7 @@ const anglesOf = (from: number, to: number, paging: Paging): [number, number] =>
 ]
 
 /** Bands of the ranks for the turns inside and outside of those that are drawn one by one. */
-const drawHidden = (ctx: Context, { ring, paging, theme }: Scene): void => {
+const drawHidden = (ctx: Pen, { ring, paging, theme }: Scene): void => {
   const { first, count, total, inner, outer } = ring
   const bands: [boolean, number, number][] = [
     [first > 0, inner - 7, inner - 2],
@@ -107,7 +99,7 @@ const drawHidden = (ctx: Context, { ring, paging, theme }: Scene): void => {
   }
 }
 
-const drawArc = (ctx: Context, arc: Arc, scene: Scene, paint: (rank: number) => void): void => {
+const drawArc = (ctx: Pen, arc: Arc, scene: Scene, paint: (rank: number) => void): void => {
   const { ring, paging } = scene
   const inner = radiusOf(arc.turn, ring)
   const gap = ring.pitch >= 5 ? 1 : 0
@@ -125,7 +117,7 @@ const tokenWidth = ({ turn }: Arc, ring: Ring, paging: Paging): number =>
 
 /** Borders between the tokens of an arc. */
 const drawBorders = (
-  ctx: Context,
+  ctx: Pen,
   arc: Arc,
   { ring, paging, ink }: Scene,
   inner: number,
@@ -144,7 +136,7 @@ const drawBorders = (
 }
 
 /** Numbers of tokens along their turns, where there is room. */
-const drawNumbers = (ctx: Context, arc: Arc, { ring, paging, theme }: Scene): void => {
+const drawNumbers = (ctx: Pen, arc: Arc, { ring, paging, theme }: Scene): void => {
   const width = tokenWidth(arc, ring, paging)
   if (ring.pitch < NUMBER_PITCH || width < NUMBER_PITCH) return
   const middle = radiusOf(arc.turn, ring) + ring.pitch / 2
@@ -164,7 +156,7 @@ const drawNumbers = (ctx: Context, arc: Arc, { ring, paging, theme }: Scene): vo
 }
 
 /** A line where a page of a rank begins: around its inner side, or across it where the page begins within a turn. */
-const drawPages = (ctx: Context, arcs: readonly Arc[], { ring, paging, ink }: Scene): void => {
+const drawPages = (ctx: Pen, arcs: readonly Arc[], { ring, paging, ink }: Scene): void => {
   const { centre, pitch } = ring
   ctx.strokeStyle = ink.text0
   ctx.lineWidth = 1.5
@@ -183,7 +175,7 @@ const drawPages = (ctx: Context, arcs: readonly Arc[], { ring, paging, ink }: Sc
 }
 
 /** The ranks' numbers outside of their sectors, as many as there is room for. */
-const drawRanks = (ctx: Context, { ring, paging, theme, rank: picked, ink }: Scene): void => {
+const drawRanks = (ctx: Pen, { ring, paging, theme, rank: picked, ink }: Scene): void => {
   const { centre, outer } = ring
   const radius = outer + LABEL.gap + LABEL.width / 2
   const apart = (2 * Math.PI * radius) / paging.dcp
@@ -204,7 +196,7 @@ const drawRanks = (ctx: Context, { ring, paging, theme, rank: picked, ink }: Sce
   }
 }
 
-const outlineToken = (ctx: Context, token: number, scene: Scene, colour: string, width: number): void => {
+const outlineToken = (ctx: Pen, token: number, scene: Scene, colour: string, width: number): void => {
   const { ring, paging, ink } = scene
   const { turn, place } = turnOf(token, paging)
   if (!isShown(turn, ring)) return
@@ -215,7 +207,7 @@ const outlineToken = (ctx: Context, token: number, scene: Scene, colour: string,
 }
 
 /** A hand that points at the newest token, and outlines of what is selected and pointed at. */
-const drawMarks = (ctx: Context, scene: Scene): void => {
+const drawMarks = (ctx: Pen, scene: Scene): void => {
   const { ring, paging, len, ink, hovered, selected } = scene
   if (len > 0) {
     const { centre } = ring
@@ -232,7 +224,7 @@ const drawMarks = (ctx: Context, scene: Scene): void => {
 }
 
 /** How long the request is, and whose turn it was, in the middle. */
-const drawWords = (ctx: Context, { ring, len, paging, ink }: Scene): void => {
+const drawWords = (ctx: Pen, { ring, len, paging, ink }: Scene): void => {
   const { centre, inner } = ring
   const words = [
     `${formatInt(len)} tokens`,

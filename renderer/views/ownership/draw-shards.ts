@@ -1,13 +1,12 @@
 import { globalIndex, localLength, newestOwner } from '../../../app/dcp/ownership.ts'
 import { tableWidth } from '../../../app/dcp/pages.ts'
 import { formatInt } from '../../drawing/format.ts'
+import type { Pen } from '../../drawing/pen.ts'
 import { rankInk } from '../../theme/colours.ts'
 import { drawRowLabel, fits, plotRight } from './draw-strip.ts'
 import { localX } from './geometry.ts'
 import type { Scene } from './scene.ts'
 import { positionAt } from './viewport.ts'
-
-type Context = CanvasRenderingContext2D
 
 /** Columns of the block table that are in view: [first, end). */
 const columnsInView = ({ len, paging, view, geometry }: Scene): [number, number] => {
@@ -38,7 +37,7 @@ const columnText = (column: number, width: number, scene: Scene): string => {
 /** Least pixels between page borders that are drawn. */
 const MIN_COLUMN = 5
 
-const drawColumnCount = (ctx: Context, count: number, { geometry, ink, paging }: Scene): void => {
+const drawColumnCount = (ctx: Pen, count: number, { geometry, ink, paging }: Scene): void => {
   const { left, plotWidth, columns } = geometry
   ctx.fillStyle = ink.text2
   const text = `${formatInt(count)} columns of ${formatInt(paging.page * paging.dcp)} tokens; zoom in for pages`
@@ -46,7 +45,7 @@ const drawColumnCount = (ctx: Context, count: number, { geometry, ink, paging }:
 }
 
 /** Virtual pages with the physical page that holds their part on every rank. */
-export const drawColumns = (ctx: Context, scene: Scene): void => {
+export const drawColumns = (ctx: Pen, scene: Scene): void => {
   const { geometry, ink, paging, view } = scene
   const { columns } = geometry
   const width = paging.page * paging.dcp * view.scale
@@ -69,7 +68,7 @@ export const drawColumns = (ctx: Context, scene: Scene): void => {
   }
 }
 
-const drawShard = (ctx: Context, rank: number, scene: Scene): void => {
+const drawShard = (ctx: Pen, rank: number, scene: Scene): void => {
   const { geometry, paging, view, len, ink, paint } = scene
   const { top, row, bar } = geometry.shards
   const y = top + rank * row
@@ -84,7 +83,7 @@ const drawShard = (ctx: Context, rank: number, scene: Scene): void => {
 }
 
 /** Borders of keys, the same for all shards, and of pages, which stand out. */
-const drawBorders = (ctx: Context, scene: Scene): void => {
+const drawBorders = (ctx: Pen, scene: Scene): void => {
   const { geometry, paging, view, ink } = scene
   const { top, bottom } = geometry.shards
   const key = paging.dcp * view.scale
@@ -104,7 +103,7 @@ const drawBorders = (ctx: Context, scene: Scene): void => {
 }
 
 /** Local indices inside the keys, and the token of each below it, where there is room. */
-const drawKeys = (ctx: Context, rank: number, scene: Scene): void => {
+const drawKeys = (ctx: Pen, rank: number, scene: Scene): void => {
   const { geometry, paging, view, len, theme } = scene
   const { top, row, bar } = geometry.shards
   const width = paging.dcp * view.scale
@@ -123,7 +122,7 @@ const drawKeys = (ctx: Context, rank: number, scene: Scene): void => {
   }
 }
 
-const drawShardLabel = (ctx: Context, rank: number, scene: Scene): void => {
+const drawShardLabel = (ctx: Pen, rank: number, scene: Scene): void => {
   const { geometry, paint, theme, ink } = scene
   const { top, row, bar } = geometry.shards
   const y = top + rank * row
@@ -145,7 +144,7 @@ const drawShardLabel = (ctx: Context, rank: number, scene: Scene): void => {
 }
 
 /** Where rows are too narrow for a number in each chip, every few ranks have theirs beside it. */
-const drawSparseLabel = (ctx: Context, rank: number, y: number, { geometry, ink }: Scene): void => {
+const drawSparseLabel = (ctx: Pen, rank: number, y: number, { geometry, ink }: Scene): void => {
   if (rank % Math.ceil(14 / geometry.shards.row) !== 0) return
   ctx.fillStyle = ink.text2
   ctx.textAlign = 'right'
@@ -153,7 +152,7 @@ const drawSparseLabel = (ctx: Context, rank: number, y: number, { geometry, ink 
 }
 
 /** One row a rank: the keys that it holds, in the pages that it has. */
-export const drawShards = (ctx: Context, scene: Scene): void => {
+export const drawShards = (ctx: Pen, scene: Scene): void => {
   const { geometry, paging, len } = scene
   const { columns, shards } = geometry
   drawRowLabel(ctx, 'page', columns.top + columns.height / 2 - 1, scene)

@@ -1,12 +1,11 @@
 import { formatInt } from '../../drawing/format.ts'
+import type { Pen } from '../../drawing/pen.ts'
 import { rankInk } from '../../theme/colours.ts'
 import { extentOf, type Geometry } from './geometry.ts'
 import type { Scene } from './scene.ts'
 import { type Band, detailText, type Run, stripOf } from './strip.ts'
 import { ticksOf } from './ticks.ts'
 import { positionAt, xOf } from './viewport.ts'
-
-type Context = CanvasRenderingContext2D
 
 /** Width of a character of the 11 px monospace font, and the least room around a label. */
 const CHARACTER = 6.7
@@ -17,14 +16,14 @@ export const widthOf = (text: string): number => text.length * CHARACTER + ROOM
 
 export const fits = (text: string, width: number): boolean => widthOf(text) <= width
 
-export const drawRowLabel = (ctx: Context, text: string, y: number, scene: Scene): void => {
+export const drawRowLabel = (ctx: Pen, text: string, y: number, scene: Scene): void => {
   ctx.fillStyle = scene.ink.text2
   ctx.textAlign = 'right'
   ctx.fillText(text, scene.geometry.left - 8, y)
 }
 
 /** Thin bar of the whole request with the part that is on screen. */
-export const drawOverview = (ctx: Context, scene: Scene): void => {
+export const drawOverview = (ctx: Pen, scene: Scene): void => {
   const { geometry, ink, view, len } = scene
   const { left, plotWidth, overview } = geometry
   const extent = extentOf(len, scene.paging)
@@ -41,7 +40,7 @@ export const drawOverview = (ctx: Context, scene: Scene): void => {
   ctx.fillRect(place(scene.selected) - 1, overview.top - 2, 2, overview.height + 4)
 }
 
-export const drawRuler = (ctx: Context, scene: Scene): void => {
+export const drawRuler = (ctx: Pen, scene: Scene): void => {
   const { geometry, ink, view, len } = scene
   const y = geometry.ruler.top + geometry.ruler.height / 2
   drawRowLabel(ctx, 'token', y, scene)
@@ -58,7 +57,7 @@ export const drawRuler = (ctx: Context, scene: Scene): void => {
   }
 }
 
-const drawRun = (ctx: Context, run: Run, scene: Scene, single: boolean): void => {
+const drawRun = (ctx: Pen, run: Run, scene: Scene, single: boolean): void => {
   const { geometry, paint, theme } = scene
   const { left, strip, plotWidth } = geometry
   const gap = run.width >= 5 ? 1 : 0
@@ -109,7 +108,7 @@ const joined = (bands: readonly Band[]): Band[] => {
 }
 
 /** Tokens, runs of one owner, or shares of the ranks, as the zoom allows. */
-export const drawStrip = (ctx: Context, scene: Scene): void => {
+export const drawStrip = (ctx: Pen, scene: Scene): void => {
   const { geometry, view, len, paging } = scene
   const strip = stripOf(view, geometry.plotWidth, len, paging)
   if (strip.kind === 'shares') for (const band of joined(strip.bands)) drawBand(band, scene)

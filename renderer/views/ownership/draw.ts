@@ -1,4 +1,5 @@
 import { inkOf } from '../../drawing/ink.ts'
+import type { Pen } from '../../drawing/pen.ts'
 import { rankPainter } from '../../drawing/rank-fill.ts'
 import type { Theme } from '../../theme/colours.ts'
 import { drawMarks } from './draw-marks.ts'
@@ -9,13 +10,13 @@ import type { Picture, Scene } from './scene.ts'
 
 /** Draws the whole picture; work grows with pixels, not with tokens. */
 export const drawOwnership = (
-  ctx: CanvasRenderingContext2D,
+  ctx: Pen,
   width: number,
   height: number,
   theme: Theme,
   picture: Picture,
 ): void => {
-  const ink = inkOf(ctx.canvas)
+  const ink = inkOf()
   const geometry = geometryOf(width, height, picture.paging.dcp)
   const scene: Scene = { ...picture, geometry, theme, ink, paint: rankPainter(ctx, theme) }
   ctx.fillStyle = ink.bg1
@@ -33,7 +34,7 @@ export const drawOwnership = (
 }
 
 /** Draws with everything left of the plot and right of it cut off. */
-const inPlot = (ctx: CanvasRenderingContext2D, { geometry }: Scene, draw: () => void): void => {
+const inPlot = (ctx: Pen, { geometry }: Scene, draw: () => void): void => {
   ctx.save()
   ctx.beginPath()
   ctx.rect(geometry.left, 0, geometry.plotWidth, geometry.height)

@@ -15,9 +15,13 @@ export interface DumpPart {
 export const useDumpPart = (): DumpPart | null => {
   const { source, dumped } = useCalculator()
   const request = useSelection((s) => s.request)
-  return source !== 'dump' || dumped === null
-    ? null
-    : { of: dumped, request: inRange(request, dumped.lens.length, 0) }
+  return useMemo(
+    () =>
+      source !== 'dump' || dumped === null
+        ? null
+        : { of: dumped, request: inRange(request, dumped.lens.length, 0) },
+    [source, dumped, request],
+  )
 }
 
 /** The layout of a request of a dump. */

@@ -1,4 +1,4 @@
-import { useMemo } from 'react'
+import { useMemo, useState } from 'react'
 import { type Balance, balanceOf } from '../../../app/dcp/balance.ts'
 import type { Written } from '../../../app/dcp/coverage.ts'
 import type { RunInfo } from '../../../app/protocol/store.ts'
@@ -9,6 +9,8 @@ import { useRunForm } from '../../state/form.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useSession } from '../../state/session.ts'
 import { useAnswer } from '../../state/use-answer.ts'
+import { useMoveOn } from '../../state/use-move-on.ts'
+import { useSettled } from '../../state/use-settled.ts'
 import { type DumpPart, sourceOfDump, useDumpPart, usePagesOfDump } from './dump-part.ts'
 import { type EngineLengths, engineLengths } from './engine-lengths.ts'
 import { fieldsOfDraft, inRange, type Source, sourceOfFields, sourceOfRun } from './source.ts'
@@ -46,26 +48,48 @@ export interface Shown {
 /** Most rows of statistics that are fetched to compare lengths: a batch beyond it is not compared. */
 const MAX_ROWS = 65_536
 
-const useRunPart = () => {
+interface OfRun {
+  readonly config: RunConfig
+  readonly part: RunPart
+  readonly ranks: number
+  /** Rows of statistics in a step and layer. */
+  readonly rows: number
+  readonly status: string
+}
+
+const partOf = (open: RunInfo, selectedStep: number | null, selectedRequest: number | null): OfRun => {
+  const { config, name, status } = open.manifest
+  const requests = contextLens(config).length
+  const ranks = config.parallel.dcpSize
+  return {
+    config,
+    part: {
+      id: open.id,
+      name,
+      requests,
+      request: inRange(selectedRequest, requests, 0),
+      steps: open.steps,
+      step: inRange(selectedStep, open.steps, open.steps - 1),
+      topk: config.workload.topk ?? null,
+    },
+    ranks,
+    rows: requests * config.workload.qLen * ranks,
+    status,
+  }
+}
+
+const useRunPart = (): OfRun | null => {
   const open = useSession((s) => s.openRun)
   const source = useCalculator((s) => s.source)
   const step = useSelection((s) => s.step)
   const request = useSelection((s) => s.request)
-  if (open === null || open.manifest.sweep !== undefined || source !== 'run') return null
-  const { config, name } = open.manifest
-  const requests = contextLens(config).length
-  const part: RunPart = {
-    id: open.id,
-    name,
-    requests,
-    request: inRange(request, requests, 0),
-    steps: open.steps,
-    step: inRange(step, open.steps, open.steps - 1),
-    topk: config.workload.topk ?? null,
-  }
-  const ranks = config.parallel.dcpSize
-  const rows = requests * config.workload.qLen * ranks
-  return { config, part, ranks, rows, status: open.manifest.status }
+  return useMemo(
+    () =>
+      open === null || open.manifest.sweep !== undefined || source !== 'run'
+        ? null
+        : partOf(open, step, request),
+    [open, source, step, request],
+  )
 }
 
 /** Where the tensors of a request lie: in a dump, or in the run's capture of the step. */
@@ -101,65 +125,77 @@ interface StepOfRun {
 const isOf = (answered: StepOfRun | undefined, at: StepOfRun | null): boolean =>
   at !== null && answered?.run === at.run && answered.step === at.step
 
-/** What the view shows: the selected request and step of the open run, one of a dump, else the calculator's fields. */
-export const useShown = (): Shown => {
+const useFields = (): CalculatorFields => {
   const draft = useRunForm((s) => s.draft)
   const edits = useCalculator((s) => s.edits)
-  const run = useRunPart()
-  const fields = { ...fieldsOfDraft(draft), ...edits }
+  return useMemo(() => ({ ...fieldsOfDraft(draft), ...edits }), [draft, edits])
+}
+
+/** What the view shows: the selected request and step of the open run, one of a dump, else the calculator's fields. */
+export const useShown = (): Shown => {
+  const wanted = useRunPart()
+  const [asked, setAsked] = useState(wanted)
+  // Of another run nothing is shown that was asked before.
+  const run = asked?.part.id === wanted?.part.id ? asked : wanted
+  const fields = useFields()
+  const open = useSession((s) => s.openRun)
+  const dump = useDumpPart()
   const part = run?.part ?? null
-  const config = run?.config ?? null
-  const at = part === null || part.steps === 0 ? null : { run: part.id, step: part.step }
   const again = run?.status ?? ''
+  const at = part === null || part.steps === 0 ? null : { run: part.id, step: part.step }
+  const comparesRows = at !== null && (run?.rows ?? 0) <= MAX_ROWS
   const table = useAnswer(
     'blockTable',
     at === null || part === null ? null : { ...at, request: part.request },
     again,
   )
-  const rows = useAnswer(
-    'rows',
-    at === null || (run?.rows ?? 0) > MAX_ROWS ? null : { ...at, layer: 0 },
-    again,
-  )
+  const rows = useAnswer('rows', comparesRows ? { ...at, layer: 0 } : null, again)
   const earlier = useAnswer(
     'rows',
-    at === null || at.step === 0 || (run?.rows ?? 0) > MAX_ROWS
-      ? null
-      : { run: at.run, step: at.step - 1, layer: 0 },
+    comparesRows && at.step > 0 ? { run: at.run, step: at.step - 1, layer: 0 } : null,
     again,
   )
-  const open = useSession((s) => s.openRun)
-  const dump = useDumpPart()
   const found = useStored(storedRequest(dump, at === null ? null : part, open))
-  const stepShown = part?.step ?? null
-  const balance = useMemo(
-    () => (config === null || stepShown === null ? null : batchOf(config, stepShown)),
-    [config, stepShown],
+  const source = useMemo(
+    () =>
+      run !== null
+        ? sourceOfRun(run.config, run.part.request, run.part.step)
+        : dump !== null
+          ? sourceOfDump(dump)
+          : sourceOfFields(fields),
+    [run, dump, fields],
   )
-  const lengths = (answer: typeof rows.answer, step: StepOfRun | null): EngineLengths | null =>
-    run === null || answer === null || !isOf(answer.params, step)
-      ? null
-      : engineLengths(answer.data, run.part.request, run.ranks)
-  const source =
-    run !== null
-      ? sourceOfRun(run.config, run.part.request, run.part.step)
-      : dump !== null
-        ? sourceOfDump(dump)
-        : sourceOfFields(fields)
   const pagesOfDump = usePagesOfDump(dump, source)
-  const tableFits = isOf(table.answer?.params, at) && table.answer?.params.request === part?.request
-  return {
-    source,
-    run: part,
-    dump,
-    fields,
-    pages: tableFits ? (table.answer?.data.pages ?? null) : pagesOfDump,
-    recorded:
-      dump === null ? lengths(rows.answer, at) : dump.of.counted ? (found.stored?.lengths ?? null) : null,
-    before: lengths(earlier.answer, at === null ? null : { ...at, step: at.step - 1 }),
-    written: found.stored?.written ?? null,
-    balance,
-    // A capture without these tensors says nothing; what is wrong with it is told where captures are shown.
-    error: table.error ?? rows.error ?? (dump === null ? null : found.error),
-  }
+  const error = table.error ?? rows.error ?? (dump === null ? null : found.error)
+  const [tableAnswer, rowsAnswer, earlierAnswer, stored] = [
+    table.answer,
+    rows.answer,
+    earlier.answer,
+    found.stored,
+  ]
+  const shown = useMemo((): Shown => {
+    const step = run === null ? null : { run: run.part.id, step: run.part.step }
+    const lengths = (answer: typeof rowsAnswer, of: StepOfRun | null): EngineLengths | null =>
+      run === null || answer === null || !isOf(answer.params, of)
+        ? null
+        : engineLengths(answer.data, run.part.request, run.ranks)
+    const tableFits = isOf(tableAnswer?.params, step) && tableAnswer?.params.request === run?.part.request
+    return {
+      source,
+      run: run?.part ?? null,
+      dump,
+      fields,
+      pages: tableFits ? (tableAnswer?.data.pages ?? null) : pagesOfDump,
+      recorded:
+        dump === null ? lengths(rowsAnswer, step) : dump.of.counted ? (stored?.lengths ?? null) : null,
+      before: lengths(earlierAnswer, step === null ? null : { ...step, step: step.step - 1 }),
+      written: stored?.written ?? null,
+      balance: run === null ? null : batchOf(run.config, run.part.step),
+      // A capture without these tensors says nothing; what is wrong with it is told where captures are shown.
+      error,
+    }
+  }, [source, run, dump, fields, tableAnswer, rowsAnswer, earlierAnswer, pagesOfDump, stored, error])
+  const isWhole = !(table.loading || rows.loading || earlier.loading)
+  useMoveOn(isWhole, asked === wanted, () => setAsked(wanted))
+  return useSettled(shown, isWhole, part === null ? '' : `${part.id} ${part.request}`)
 }

@@ -1,4 +1,4 @@
-import { type PointerEvent, useEffect, useRef, useState } from 'react'
+import { type PointerEvent, useEffect, useMemo, useRef, useState } from 'react'
 import { tokenAt } from '../../../app/dcp/pages.ts'
 import { useSize } from '../../controls/use-size.ts'
 import { useViewKeys } from '../../controls/use-view-keys.ts'
@@ -7,6 +7,7 @@ import { formatInt } from '../../drawing/format.ts'
 import type { InspectorRow } from '../../shell/Inspector.tsx'
 import { useSelection } from '../../state/selection.ts'
 import { useAnswer } from '../../state/use-answer.ts'
+import { useSettled } from '../../state/use-settled.ts'
 import { useTheme } from '../../theme/use-theme.ts'
 import { drawPages } from './draw.ts'
 import { type Cell, cellRows } from './facts.ts'
@@ -35,6 +36,10 @@ interface Props {
   readonly selected: SelectedCell
 }
 
+/** Whose block table it is, at whatever step. */
+const tableOf = ({ shown: { source } }: Pages): string =>
+  `${'run' in source ? source.run : source.dump} ${source.rank}`
+
 /** Block table, pool, and the page of one cell, joined by lines. */
 export const PagesCanvas = ({ pages, selected }: Props) => {
   const frame = useRef<HTMLDivElement>(null)
@@ -43,22 +48,28 @@ export const PagesCanvas = ({ pages, selected }: Props) => {
   const sizes = sizesOf(pages.summary)
   const geometry = geometryOf(width, height, sizes, look, look)
   const ready = width > 0
-  const cells = useAnswer('pageCells', ready ? cellsWanted(pages, geometry) : null, pages.again).answer
-  const pool = useAnswer(
+  const cellsAsked = useAnswer('pageCells', ready ? cellsWanted(pages, geometry) : null, pages.again)
+  const poolAsked = useAnswer(
     'poolMarks',
     ready && sizes.pages > 0 ? poolWanted(pages, geometry) : null,
     pages.again,
-  ).answer
+  )
+  const [cells, pool] = [cellsAsked.answer, poolAsked.answer]
+  const drawn = useSettled(
+    useMemo(() => ({ pages, cells, pool }), [pages, cells, pool]),
+    !(cellsAsked.loading || poolAsked.loading),
+    tableOf(pages),
+  )
   const [pointer, setPointer] = useState<Point | null>(null)
   const hit = pointer === null ? NOTHING : hitAt(pointer, geometry, sizes)
   const hovered = useHovered(pages, hit, cells)
   const detail = hovered.cell ?? selected.cell
   const slotToken = tokenOfSlot(hit, detail, pages)
   useReveal(selected, geometry)
-  const canvas = usePicture(pages, geometry, {
+  const canvas = usePicture(drawn.pages, geometry, {
     sizes,
-    cells,
-    pool,
+    cells: drawn.cells,
+    pool: drawn.pool,
     selected: selected.place === null ? null : joinedOf(selected),
     hovered: hovered.joined,
     hoveredPage: hit.kind === 'page' ? hit.page : null,

@@ -1,6 +1,6 @@
 import '../../controls/controls.css'
 import './pages.css'
-import { useRef } from 'react'
+import { memo, useRef } from 'react'
 import { Lights } from '../../controls/Lights.tsx'
 import { NothingOfSweep } from '../../controls/NothingOfSweep.tsx'
 import { useSession } from '../../state/session.ts'
@@ -31,7 +31,8 @@ export const PagesView = () => {
   }
 }
 
-const Shown = ({ pages }: { readonly pages: Pages }) => {
+/** Drawn anew where what is shown has changed, which it has not yet when another step is selected. */
+const Shown = memo(({ pages }: { readonly pages: Pages }) => {
   const { shown, summary } = pages
   const { asTable, mode } = useLook()
   const goTo = useRef<HTMLInputElement>(null)
@@ -58,7 +59,7 @@ const Shown = ({ pages }: { readonly pages: Pages }) => {
       )}
     </section>
   )
-}
+})
 
 const Missing = ({ state }: { readonly state: Extract<PagesState, { kind: 'waiting' | 'lacking' }> }) => {
   const goTo = useRef<HTMLInputElement>(null)

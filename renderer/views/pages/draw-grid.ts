@@ -1,9 +1,8 @@
 import type { Ink } from '../../drawing/ink.ts'
+import type { Pen } from '../../drawing/pen.ts'
 import { rgbOf, slantPattern } from '../../drawing/texture.ts'
 import { sequentialColour, sequentialInk, type Theme } from '../../theme/colours.ts'
 import type { Box } from './geometry.ts'
-
-type Context = CanvasRenderingContext2D
 
 /**
  * How a mark looks: a place on the ramp; `free` and `plain` are quiet, `stale` is hatched, `reserved` outlined, `bad` in the
@@ -31,11 +30,7 @@ export interface GridPens {
 export const CHARACTER = 6.7
 
 /** Marks as pixels of a canvas of their own, scaled up without smoothing: the cost is that of the pixels. */
-const drawColours = (
-  ctx: Context,
-  { box, mark, across, down, lookOf }: Grid,
-  { ink, theme }: GridPens,
-): void => {
+const drawColours = (ctx: Pen, { box, mark, across, down, lookOf }: Grid, { ink, theme }: GridPens): void => {
   const tile = document.createElement('canvas')
   tile.width = across
   tile.height = down
@@ -67,7 +62,7 @@ const drawColours = (
 /** Marks from this side on stand apart. */
 const APART = 8
 
-const drawGaps = (ctx: Context, { box, mark, across, down }: Grid, ink: Ink): void => {
+const drawGaps = (ctx: Pen, { box, mark, across, down }: Grid, ink: Ink): void => {
   ctx.fillStyle = ink.bg1
   if (mark.width >= APART)
     for (let i = 1; i <= across; i++) ctx.fillRect(box.x + i * mark.width - 1, box.y, 1, down * mark.height)
@@ -76,7 +71,7 @@ const drawGaps = (ctx: Context, { box, mark, across, down }: Grid, ink: Ink): vo
 }
 
 /** Textures of what is not a colour; neighbours of one look in a line become one rectangle. */
-const drawTextures = (ctx: Context, { box, mark, across, down, lookOf }: Grid, { ink }: GridPens): void => {
+const drawTextures = (ctx: Pen, { box, mark, across, down, lookOf }: Grid, { ink }: GridPens): void => {
   const lines = slantPattern(ctx, ink, { opacity: 0.55 })
   const apart = mark.width >= APART ? 1 : 0
   for (let row = 0; row < down; row++)
@@ -99,7 +94,7 @@ const drawTextures = (ctx: Context, { box, mark, across, down, lookOf }: Grid, {
 }
 
 /** Numbers where they have room. */
-const drawTexts = (ctx: Context, grid: Grid, { ink, theme }: GridPens): void => {
+const drawTexts = (ctx: Pen, grid: Grid, { ink, theme }: GridPens): void => {
   const { box, mark, across, down, lookOf, textOf } = grid
   if (mark.width < 14 || mark.height < 12) return
   ctx.textAlign = 'center'
@@ -123,7 +118,7 @@ const drawTexts = (ctx: Context, grid: Grid, { ink, theme }: GridPens): void => 
   }
 }
 
-export const drawGrid = (ctx: Context, grid: Grid, pens: GridPens): void => {
+export const drawGrid = (ctx: Pen, grid: Grid, pens: GridPens): void => {
   if (grid.across === 0 || grid.down === 0) return
   drawColours(ctx, grid, pens)
   drawGaps(ctx, grid, pens.ink)

@@ -1,12 +1,11 @@
 import { owner } from '../../../app/dcp/ownership.ts'
 import { columnOf } from '../../../app/dcp/pages.ts'
 import { strokeWithHalo } from '../../drawing/halo.ts'
+import type { Pen } from '../../drawing/pen.ts'
 import { inBox } from './draw-table.ts'
 import { type Box, broughtIn, cellBox, pageBox } from './geometry.ts'
 import type { Joined, Scene } from './scene.ts'
 import { pagingFor } from './use-pages.ts'
-
-type Context = CanvasRenderingContext2D
 
 /** How far beside the table lines run up or down, and how round their corners are. */
 const CHANNEL = 12
@@ -17,13 +16,13 @@ const grown = ({ x, y, width, height }: Box): Box => {
   return { x: x - (w - width + 1) / 2, y: y - (h - height + 1) / 2, width: w, height: h }
 }
 
-const outline = (ctx: Context, box: Box, scene: Scene, colour: string, width: number): void => {
+const outline = (ctx: Pen, box: Box, scene: Scene, colour: string, width: number): void => {
   const { x, y, width: w, height: h } = grown(box)
   strokeWithHalo(ctx, scene.ink, colour, width, () => ctx.rect(x, y, w, h))
 }
 
 /** An arrow head at the edge of a panel beyond which what is meant lies. */
-const drawBeyond = (ctx: Context, { x, y, width, height }: Box, frame: Box, colour: string): void => {
+const drawBeyond = (ctx: Pen, { x, y, width, height }: Box, frame: Box, colour: string): void => {
   const up = y <= frame.y
   const tip = up ? y : y + height
   const base = up ? tip + 7 : tip - 7
@@ -37,7 +36,7 @@ const drawBeyond = (ctx: Context, { x, y, width, height }: Box, frame: Box, colo
 
 /** A cell joined with its page; of either that is out of view the edge is, with an arrow. */
 const drawJoin = (
-  ctx: Context,
+  ctx: Pen,
   { request, column, page }: Joined,
   scene: Scene,
   colour: string,
@@ -66,7 +65,7 @@ const drawJoin = (
 }
 
 /** A corner on the column of each request that has its newest token: filled where the shown rank holds it. */
-const drawNewest = (ctx: Context, scene: Scene): void => {
+const drawNewest = (ctx: Pen, scene: Scene): void => {
   const { cells, geometry: g, ink, pages } = scene
   if (cells === null) return
   const { params, data } = cells
@@ -92,7 +91,7 @@ const drawNewest = (ctx: Context, scene: Scene): void => {
   }
 }
 
-export const drawJoins = (ctx: Context, scene: Scene): void => {
+export const drawJoins = (ctx: Pen, scene: Scene): void => {
   const { selected, hovered, hoveredPage, geometry: g, ink } = scene
   inBox(ctx, g.table, () => drawNewest(ctx, scene))
   if (selected !== null) drawJoin(ctx, selected, scene, ink.accent, 2)
@@ -102,7 +101,7 @@ export const drawJoins = (ctx: Context, scene: Scene): void => {
 }
 
 /** How far a panel is scrolled, where not all of it is in view. */
-export const drawScrolls = (ctx: Context, { geometry: g, sizes, ink }: Scene): void => {
+export const drawScrolls = (ctx: Pen, { geometry: g, sizes, ink }: Scene): void => {
   const bar = (box: Box, vertical: boolean, from: number, shown: number, all: number): void => {
     if (shown >= all) return
     const length = vertical ? box.height : box.width

@@ -2,6 +2,7 @@ import { localIndex, owner } from '../../../app/dcp/ownership.ts'
 import { columnOf, pageOffset, tokenAt } from '../../../app/dcp/pages.ts'
 import type { Paging } from '../../../app/dcp/types.ts'
 import { formatInt } from '../../drawing/format.ts'
+import type { Pen } from '../../drawing/pen.ts'
 import { rankInk } from '../../theme/colours.ts'
 import { CHARACTER } from './draw-grid.ts'
 import { type Cell, isLive, KIND_WORDS, keyAt, slotText } from './facts.ts'
@@ -10,10 +11,8 @@ import { type PageTokens, tokensOfColumn } from './page-tokens.ts'
 import type { Scene } from './scene.ts'
 import { pagingFor } from './use-pages.ts'
 
-type Context = CanvasRenderingContext2D
-
 /** The virtual page of a cell with its tokens by rank, and below it the physical page with its slots. */
-export const drawPage = (ctx: Context, scene: Scene): void => {
+export const drawPage = (ctx: Pen, scene: Scene): void => {
   const { detail, geometry: g, ink, pages } = scene
   ctx.fillStyle = ink.line
   ctx.fillRect(0, g.page.y - 4, g.width, 1)
@@ -41,14 +40,14 @@ export const drawPage = (ctx: Context, scene: Scene): void => {
 const lengthOf = ({ globalLen }: Cell): number =>
   Number.isNaN(globalLen) ? Number.POSITIVE_INFINITY : globalLen
 
-const label = (ctx: Context, text: string, box: Box, scene: Scene): void => {
+const label = (ctx: Pen, text: string, box: Box, scene: Scene): void => {
   ctx.fillStyle = scene.ink.text2
   ctx.textAlign = 'left'
   ctx.fillText(text, box.x, box.y - 9)
 }
 
 /** The tokens of the virtual page by rank: of runs that are too narrow the ranks are drawn one below the other. */
-const drawVirtual = (ctx: Context, detail: Cell, paging: Paging, tokens: PageTokens, scene: Scene): void => {
+const drawVirtual = (ctx: Pen, detail: Cell, paging: Paging, tokens: PageTokens, scene: Scene): void => {
   const { paint, geometry: g, ink } = scene
   const box = tokensBox(g.page)
   const filled = filledOf(tokens, lengthOf(detail))
@@ -94,7 +93,7 @@ const filledOf = ({ count, at }: PageTokens, length: number): number => {
 }
 
 /** Slots of the physical page: in the colour of the rank where they hold keys. */
-const drawPhysical = (ctx: Context, detail: Cell, paging: Paging, scene: Scene): void => {
+const drawPhysical = (ctx: Pen, detail: Cell, paging: Paging, scene: Scene): void => {
   const { paint, geometry: g, ink, theme } = scene
   const box = slotsBox(g.page)
   const { rank, page, valid, column, kind } = detail
@@ -137,7 +136,7 @@ const drawPhysical = (ctx: Context, detail: Cell, paging: Paging, scene: Scene):
 }
 
 /** The newest token in its slot, with the slot's number below. */
-const drawNewest = (ctx: Context, detail: Cell, paging: Paging, box: Box, { ink }: Scene): void => {
+const drawNewest = (ctx: Pen, detail: Cell, paging: Paging, box: Box, { ink }: Scene): void => {
   const { newest, column, rank, newestSlot, writtenSlot } = detail
   if (newest < 0 || columnOf(newest, paging) !== column) return
   const holder = owner(newest, paging)
@@ -166,7 +165,7 @@ const drawNewest = (ctx: Context, detail: Cell, paging: Paging, box: Box, { ink 
 
 /** A token of the virtual page, joined with its slot where the shown rank holds it. */
 const drawToken = (
-  ctx: Context,
+  ctx: Pen,
   token: number,
   { rank }: Cell,
   paging: Paging,

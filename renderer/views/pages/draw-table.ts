@@ -1,15 +1,14 @@
 import { kindOfCode, NO_REQUEST, SEVERAL } from '../../../app/pages/windows.ts'
 import { formatInt } from '../../drawing/format.ts'
+import type { Pen } from '../../drawing/pen.ts'
 import { CHARACTER, drawGrid, type Look } from './draw-grid.ts'
 import { isWrong } from './facts.ts'
 import { cellBox, pageBox } from './geometry.ts'
 import type { Scene } from './scene.ts'
 import { shadeOf } from './shade.ts'
 
-type Context = CanvasRenderingContext2D
-
 /** The block table: requests by columns. */
-export const drawTable = (ctx: Context, scene: Scene): void => {
+export const drawTable = (ctx: Pen, scene: Scene): void => {
   const { cells, geometry: g, pages, mode } = scene
   drawTableHead(ctx, scene)
   if (cells === null || cells.params.perMark !== g.tableZoom.perMark) return
@@ -60,7 +59,7 @@ export const drawTable = (ctx: Context, scene: Scene): void => {
 
 /** Draws with everything outside of a box cut off. */
 export const inBox = (
-  ctx: Context,
+  ctx: Pen,
   { x, y, width, height }: Scene['geometry']['table'],
   draw: () => void,
 ): void => {
@@ -73,7 +72,7 @@ export const inBox = (
 }
 
 /** Numbers of columns above the table, as many as have room. */
-const drawTableHead = (ctx: Context, { geometry: g, ink, sizes }: Scene): void => {
+const drawTableHead = (ctx: Pen, { geometry: g, ink, sizes }: Scene): void => {
   const y = g.table.y - 9
   ctx.fillStyle = ink.text2
   ctx.textAlign = 'right'
@@ -101,7 +100,7 @@ export const niceEvery = (least: number): number => {
 }
 
 /** Numbers of requests beside the table; that of the selected one stands out. */
-const drawRequests = (ctx: Context, { geometry: g, ink, cells, request, pages }: Scene): void => {
+const drawRequests = (ctx: Pen, { geometry: g, ink, cells, request, pages }: Scene): void => {
   ctx.textAlign = 'right'
   const every = Math.max(1, Math.ceil(12 / g.tableZoom.height))
   for (let row = 0; row < (cells?.data.requests ?? 0); row++) {
@@ -121,7 +120,7 @@ const drawRequests = (ctx: Context, { geometry: g, ink, cells, request, pages }:
 }
 
 /** The pool, line by line. */
-export const drawPool = (ctx: Context, scene: Scene): void => {
+export const drawPool = (ctx: Pen, scene: Scene): void => {
   const { pool, geometry: g, pages, mode, sizes } = scene
   drawPoolLabels(ctx, scene)
   // An answer for another zoom, or other lines, is not laid out anew.
@@ -168,7 +167,7 @@ export const drawPool = (ctx: Context, scene: Scene): void => {
 }
 
 /** What the pool is, and the first page of lines that have room for its number. */
-const drawPoolLabels = (ctx: Context, { geometry: g, ink, sizes, pages }: Scene): void => {
+const drawPoolLabels = (ctx: Pen, { geometry: g, ink, sizes, pages }: Scene): void => {
   const { poolPages, usedPages } = pages.summary
   ctx.textAlign = 'left'
   ctx.fillStyle = ink.text2

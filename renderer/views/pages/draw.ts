@@ -1,4 +1,5 @@
 import { inkOf } from '../../drawing/ink.ts'
+import type { Pen } from '../../drawing/pen.ts'
 import { rankPainter } from '../../drawing/rank-fill.ts'
 import type { Theme } from '../../theme/colours.ts'
 import { drawJoins, drawScrolls } from './draw-joins.ts'
@@ -8,13 +9,8 @@ import type { Geometry } from './geometry.ts'
 import type { Picture, Scene } from './scene.ts'
 
 /** Draws the whole picture; work grows with pixels, not with pages. */
-export const drawPages = (
-  ctx: CanvasRenderingContext2D,
-  geometry: Geometry,
-  theme: Theme,
-  picture: Picture,
-): void => {
-  const ink = inkOf(ctx.canvas)
+export const drawPages = (ctx: Pen, geometry: Geometry, theme: Theme, picture: Picture): void => {
+  const ink = inkOf()
   const scene: Scene = { ...picture, geometry, theme, ink, paint: rankPainter(ctx, theme) }
   ctx.fillStyle = ink.bg1
   ctx.fillRect(0, 0, geometry.width, geometry.height)

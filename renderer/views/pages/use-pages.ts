@@ -1,10 +1,11 @@
-import { useEffect, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 import type { Paging } from '../../../app/dcp/types.ts'
 import type { PageSource, StoreResult } from '../../../app/protocol/store.ts'
 import { useDump } from '../../state/dump.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useSession } from '../../state/session.ts'
 import { useAnswer } from '../../state/use-answer.ts'
+import { useMoveOn } from '../../state/use-move-on.ts'
 import { useLook } from './look.ts'
 import { type Shown, shownOfDump, shownOfRun } from './source.ts'
 
@@ -75,10 +76,7 @@ export const usePages = (): PagesState => {
     asked === null ? null : { source: asked.source },
     again,
   )
-  // A run that goes on, or a step that is scrubbed, would else take back each question before its answer.
-  useEffect(() => {
-    if (!loading && keyOf(asked) !== keyOf(wanted)) setAsked(wanted)
-  })
+  useMoveOn(!loading, keyOf(asked) === keyOf(wanted), () => setAsked(wanted))
   // Until the answer for another step is there, the table of the last one stays.
   const last = useRef<Pages | null>(null)
   if (answer !== null && asked !== null && sameSource(answer.params.source, asked.source)) {

@@ -122,7 +122,7 @@ const ValuePicture = ({ vector, hovered, onHover }: PictureProps) => {
   const canvas = useCanvas(
     (ctx, width, height) =>
       drawSeries(ctx, width, height, theme, {
-        series: seriesOf(vector, rank, theme, inkOf(ctx.canvas).text0),
+        series: seriesOf(vector, rank, theme, inkOf().text0),
         count: vector.count,
         hovered,
       }),

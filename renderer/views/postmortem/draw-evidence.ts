@@ -2,9 +2,9 @@ import type { Picture } from '../../../app/diagnosis/result.ts'
 import type { Table } from '../../../app/messages/csv.ts'
 import { formatValue } from '../../drawing/format.ts'
 import { inkOf } from '../../drawing/ink.ts'
+import type { Pen } from '../../drawing/pen.ts'
 import { nanPattern, sequentialColour, sizeColour, type Theme } from '../../theme/colours.ts'
 
-type Context = CanvasRenderingContext2D
 type Bars = Extract<Picture, { kind: 'bars' }>
 type Heat = Extract<Picture, { kind: 'heat' }>
 
@@ -29,14 +29,8 @@ export const barSpan = (values: readonly (number | null)[]): Span => {
   return min === max ? { min: 0, max: 1 } : { min, max }
 }
 
-const drawBars = (
-  ctx: Context,
-  width: number,
-  height: number,
-  theme: Theme,
-  { labels, series }: Bars,
-): void => {
-  const ink = inkOf(ctx.canvas)
+const drawBars = (ctx: Pen, width: number, height: number, theme: Theme, { labels, series }: Bars): void => {
+  const ink = inkOf()
   const plot = { width: width - EDGE.left - EDGE.right, height: height - EDGE.top - EDGE.bottom }
   const { min, max } = barSpan(series.flatMap(({ values }) => values))
   const y = (value: number): number => EDGE.top + ((max - value) / (max - min)) * plot.height
@@ -72,7 +66,7 @@ const drawBars = (
 
 /** As many labels as have room beside each other, whole. */
 const drawLabels = (
-  ctx: Context,
+  ctx: Pen,
   labels: readonly string[],
   { pitch, width, y }: { readonly pitch: number; readonly width: number; readonly y: number },
 ): void => {
@@ -87,7 +81,7 @@ const drawLabels = (
   }
 }
 
-const drawLegend = (ctx: Context, names: readonly string[], theme: Theme, colour: string): void => {
+const drawLegend = (ctx: Pen, names: readonly string[], theme: Theme, colour: string): void => {
   let x: number = EDGE.left
   ctx.textAlign = 'left'
   for (const [i, name] of names.entries()) {
@@ -99,8 +93,8 @@ const drawLegend = (ctx: Context, names: readonly string[], theme: Theme, colour
   }
 }
 
-const drawHeat = (ctx: Context, width: number, height: number, theme: Theme, heat: Heat): void => {
-  const ink = inkOf(ctx.canvas)
+const drawHeat = (ctx: Pen, width: number, height: number, theme: Theme, heat: Heat): void => {
+  const ink = inkOf()
   const { rows, columns, values } = heat
   const plot = { width: width - EDGE.left - EDGE.right, height: height - EDGE.top - EDGE.bottom }
   const [w, h] = [plot.width / Math.max(1, columns.length), plot.height / Math.max(1, rows.length)]
@@ -132,13 +126,13 @@ const drawHeat = (ctx: Context, width: number, height: number, theme: Theme, hea
 
 /** The small picture of a finding's evidence. */
 export const drawEvidence = (
-  ctx: Context,
+  ctx: Pen,
   width: number,
   height: number,
   theme: Theme,
   picture: Picture,
 ): void => {
-  ctx.font = `11px ${inkOf(ctx.canvas).mono}`
+  ctx.font = `11px ${inkOf().mono}`
   ctx.textBaseline = 'middle'
   if (picture.kind === 'bars') drawBars(ctx, width, height, theme, picture)
   else drawHeat(ctx, width, height, theme, picture)

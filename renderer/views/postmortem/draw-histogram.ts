@@ -1,9 +1,8 @@
 import { formatValue } from '../../drawing/format.ts'
 import { inkOf } from '../../drawing/ink.ts'
+import type { Pen } from '../../drawing/pen.ts'
 import { rankColour, statusColour, type Theme } from '../../theme/colours.ts'
 import type { Bar } from './histogram.ts'
-
-type Context = CanvasRenderingContext2D
 
 export const HISTOGRAM_EDGE = { left: 12, right: 12 } as const
 const TOP = 8
@@ -17,13 +16,13 @@ export interface HistogramScene {
 
 /** Bars with the square root of their counts as height, so that rare values are seen beside common ones. */
 export const drawHistogram = (
-  ctx: Context,
+  ctx: Pen,
   width: number,
   height: number,
   theme: Theme,
   { bars, rank, hovered }: HistogramScene,
 ): void => {
-  const ink = inkOf(ctx.canvas)
+  const ink = inkOf()
   ctx.font = `11px ${ink.mono}`
   ctx.textBaseline = 'middle'
   const plot = width - HISTOGRAM_EDGE.left - HISTOGRAM_EDGE.right
@@ -43,7 +42,7 @@ export const drawHistogram = (
   drawEnds(ctx, bars, plot, height, ink.text2)
 }
 
-const drawEnds = (ctx: Context, bars: readonly Bar[], plot: number, height: number, colour: string): void => {
+const drawEnds = (ctx: Pen, bars: readonly Bar[], plot: number, height: number, colour: string): void => {
   const y = height - BOTTOM / 2 + 1
   const first = bars[0]
   const last = bars.at(-1)

@@ -1,13 +1,12 @@
 import type { DumpRank } from '../../../app/protocol/store.ts'
 import { formatValue } from '../../drawing/format.ts'
 import { type Ink, inkOf } from '../../drawing/ink.ts'
+import type { Pen } from '../../drawing/pen.ts'
 import { rgbOf, slantPattern } from '../../drawing/texture.ts'
 import { nanPattern, rankColour, rankInk, sequentialColour, type Theme } from '../../theme/colours.ts'
 import { type Box, type Picture, panelBoxes, pictureOf, type TensorMap, TITLE } from './map-layout.ts'
 import { type MapScale, placeOn } from './map-scale.ts'
 import type { Place } from './model.ts'
-
-type Context = CanvasRenderingContext2D
 
 /** Room of the ramp below the maps. */
 const LEGEND = 22
@@ -41,7 +40,7 @@ const rampOf = (theme: Theme): (readonly [number, number, number])[] =>
 
 /** Cells as pixels of a canvas of their own, scaled up without smoothing; textures are drawn over it. */
 const drawCells = (
-  ctx: Context,
+  ctx: Pen,
   { across, down, cells }: Picture,
   box: Box,
   scale: MapScale,
@@ -71,7 +70,7 @@ const drawCells = (
 
 /** Runs of cells of one kind in a row become one rectangle. */
 const drawTextures = (
-  ctx: Context,
+  ctx: Pen,
   { across, down, cells }: Picture,
   box: Box,
   { nan, inf }: { readonly nan: CanvasPattern; readonly inf: CanvasPattern | string },
@@ -90,7 +89,7 @@ const drawTextures = (
     }
 }
 
-const drawTitle = (ctx: Context, { rank, selected, map }: Panel, box: Box, ink: Ink, theme: Theme): void => {
+const drawTitle = (ctx: Pen, { rank, selected, map }: Panel, box: Box, ink: Ink, theme: Theme): void => {
   const y = box.top - TITLE / 2 - 1
   ctx.textAlign = 'left'
   if (rank === 'reference') {
@@ -114,7 +113,7 @@ const drawTitle = (ctx: Context, { rank, selected, map }: Panel, box: Box, ink: 
   ctx.strokeRect(box.left - 1, y - 8, 22, 16)
 }
 
-const drawPicked = (ctx: Context, { cell, map }: Panel, box: Box, ink: Ink): void => {
+const drawPicked = (ctx: Pen, { cell, map }: Panel, box: Box, ink: Ink): void => {
   if (cell === null || map === null) return
   const [w, h] = [box.width / map.mapColumns, box.height / map.mapRows]
   ctx.strokeStyle = ink.accent
@@ -128,7 +127,7 @@ const drawPicked = (ctx: Context, { cell, map }: Panel, box: Box, ink: Ink): voi
 }
 
 const drawLegend = (
-  ctx: Context,
+  ctx: Pen,
   scale: MapScale,
   width: number,
   top: number,
@@ -171,14 +170,8 @@ const drawLegend = (
 }
 
 /** The maps of all ranks on one scale, and the scale below. */
-export const drawMaps = (
-  ctx: Context,
-  width: number,
-  height: number,
-  theme: Theme,
-  scene: MapScene,
-): void => {
-  const ink = inkOf(ctx.canvas)
+export const drawMaps = (ctx: Pen, width: number, height: number, theme: Theme, scene: MapScene): void => {
+  const ink = inkOf()
   ctx.font = `11px ${ink.mono}`
   ctx.textBaseline = 'middle'
   const nan = nanPattern(ctx, theme)

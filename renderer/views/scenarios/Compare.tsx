@@ -233,7 +233,7 @@ const Vectors = ({ broken, fixed, cell }: VectorsProps) => {
   const canvas = useCanvas(
     (ctx, width, height) =>
       drawSeries(ctx, width, height, theme, {
-        series: linesOf(broken, fixed, theme, inkOf(ctx.canvas).text0),
+        series: linesOf(broken, fixed, theme, inkOf().text0),
         count,
         hovered,
       }),

@@ -1,5 +1,6 @@
 import type { Severity } from '../../../app/trace/stages.ts'
 import type { Ink } from '../../drawing/ink.ts'
+import type { Pen } from '../../drawing/pen.ts'
 import { nanPattern, type Theme } from '../../theme/colours.ts'
 import { type EventMark, MARK_RADIUS, markPlace, shapeOf } from './event-marks.ts'
 import type { Scene } from './scene.ts'
@@ -9,7 +10,7 @@ const colourOf = (severity: Severity, ink: Ink): string =>
 
 /** Events as marks: NaN in its texture, infinities as diamonds, ranks without keys as rings, wrong rows as crosses. */
 export const drawEventMarks = (
-  ctx: CanvasRenderingContext2D,
+  ctx: Pen,
   { events, range, lanes }: Scene,
   plot: number,
   theme: Theme,
@@ -25,7 +26,7 @@ export const drawEventMarks = (
 }
 
 const drawMark = (
-  ctx: CanvasRenderingContext2D,
+  ctx: Pen,
   { kind, severity }: EventMark,
   x: number,
   y: number,

@@ -1,5 +1,6 @@
 import { strokeWithHalo } from '../../drawing/halo.ts'
 import type { Ink } from '../../drawing/ink.ts'
+import type { Pen } from '../../drawing/pen.ts'
 import { clipTop, type Lanes, laneTop, stagesHeight } from './lanes.ts'
 import { xOfTime } from './range.ts'
 import type { Meeting, Scene } from './scene.ts'
@@ -15,7 +16,7 @@ const middleOf = (rank: number, lanes: Lanes): number =>
   Math.max(clipTop(rank, lanes), laneTop(rank, lanes) + stagesHeight(rank, lanes) / 2)
 
 /** A round mark where a rank entered, with a halo. */
-const dot = (ctx: CanvasRenderingContext2D, ink: Ink, x: number, y: number, colour: string): void => {
+const dot = (ctx: Pen, ink: Ink, x: number, y: number, colour: string): void => {
   ctx.fillStyle = ink.bg0
   ctx.beginPath()
   ctx.arc(x, y, DOT + 1.5, 0, 2 * Math.PI)
@@ -30,7 +31,7 @@ const dot = (ctx: CanvasRenderingContext2D, ink: Ink, x: number, y: number, colo
  * From the rank that entered a collective last to those that waited for it: a line across the lanes at that time, with a dot
  * on the lane of the last rank.
  */
-export const drawFlows = (ctx: CanvasRenderingContext2D, scene: Scene, plot: number, ink: Ink): void => {
+export const drawFlows = (ctx: Pen, scene: Scene, plot: number, ink: Ink): void => {
   const { flows, lanes, range } = scene
   const seen = flows.filter(({ firstEnterNs, lastEnterNs }) => {
     const [from, to] = [xOfTime(firstEnterNs, range, plot), xOfTime(lastEnterNs, range, plot)]
@@ -52,7 +53,7 @@ export const drawFlows = (ctx: CanvasRenderingContext2D, scene: Scene, plot: num
 
 /** The selected collective: when each rank entered, and the line at which all had. */
 const drawMeeting = (
-  ctx: CanvasRenderingContext2D,
+  ctx: Pen,
   { entries, lastRank, lastEnterNs }: Meeting,
   { lanes, range }: Scene,
   plot: number,

@@ -1,6 +1,7 @@
 import { OUTER_STAGES } from '../../../app/trace/stages.ts'
 import { formatNs } from '../../drawing/format.ts'
 import type { Ink } from '../../drawing/ink.ts'
+import type { Pen } from '../../drawing/pen.ts'
 import { laneArea, type RowName } from './draw-spans.ts'
 import { LAYER_BAND, STEP_BAND, TIME_BAND } from './lanes.ts'
 import { type Measure, measuresOf } from './measure.ts'
@@ -8,7 +9,7 @@ import { xOfTime } from './range.ts'
 import type { HoveredItem, Scene } from './scene.ts'
 
 /** The marked area, and lines around the span under the pointer and the selected one. */
-export const drawOutlines = (ctx: CanvasRenderingContext2D, scene: Scene, plot: number, ink: Ink): void => {
+export const drawOutlines = (ctx: Pen, scene: Scene, plot: number, ink: Ink): void => {
   const { area, selected, hovered, pickedKernel, lanes, range } = scene
   if (area !== null) {
     ctx.fillStyle = ink.accent
@@ -40,7 +41,7 @@ const rowOf = (item: HoveredItem): RowName => {
 }
 
 const outline = (
-  ctx: CanvasRenderingContext2D,
+  ctx: Pen,
   box: NonNullable<ReturnType<typeof laneArea>>,
   thick: number,
   colour: string,
@@ -58,7 +59,7 @@ const outline = (
 
 /** Shades what lies outside of the part that is being marked to be zoomed to. */
 export const drawZoomBox = (
-  ctx: CanvasRenderingContext2D,
+  ctx: Pen,
   { zoomBox, range }: Scene,
   plot: number,
   height: number,
@@ -79,13 +80,7 @@ export const drawZoomBox = (
 const MEASURE_Y = STEP_BAND + LAYER_BAND + TIME_BAND / 2
 
 /** Times that a person marked, numbered in the order of time; between neighbours stands how far they are apart. */
-export const drawMarks = (
-  ctx: CanvasRenderingContext2D,
-  scene: Scene,
-  plot: number,
-  height: number,
-  ink: Ink,
-): void => {
+export const drawMarks = (ctx: Pen, scene: Scene, plot: number, height: number, ink: Ink): void => {
   const { marks, range } = scene
   ctx.font = `11px ${ink.mono}`
   ctx.textBaseline = 'middle'
@@ -104,13 +99,7 @@ export const drawMarks = (
 }
 
 /** A line between two marks with the time between them, in the middle of what is seen of it. */
-const drawMeasure = (
-  ctx: CanvasRenderingContext2D,
-  { fromNs, toNs }: Measure,
-  { range }: Scene,
-  plot: number,
-  ink: Ink,
-): void => {
+const drawMeasure = (ctx: Pen, { fromNs, toNs }: Measure, { range }: Scene, plot: number, ink: Ink): void => {
   const [from, to] = [Math.max(0, xOfTime(fromNs, range, plot)), Math.min(plot, xOfTime(toNs, range, plot))]
   if (to <= 0 || from >= plot) return
   ctx.fillStyle = ink.bg1

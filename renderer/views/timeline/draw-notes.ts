@@ -1,4 +1,5 @@
 import type { Ink } from '../../drawing/ink.ts'
+import type { Pen } from '../../drawing/pen.ts'
 import { clipTop, laneTop, stagesHeight } from './lanes.ts'
 import { xOfTime } from './range.ts'
 import type { Scene } from './scene.ts'
@@ -7,12 +8,7 @@ const FLAG_WIDTH = 9
 const FLAG_HEIGHT = 7
 
 /** A flag at the beginning of each span with a note. */
-export const drawNotes = (
-  ctx: CanvasRenderingContext2D,
-  { notes, lanes, range }: Scene,
-  plot: number,
-  ink: Ink,
-): void => {
+export const drawNotes = (ctx: Pen, { notes, lanes, range }: Scene, plot: number, ink: Ink): void => {
   for (const { rank, startNs } of notes) {
     const x = Math.round(xOfTime(startNs, range, plot))
     const y = laneTop(rank, lanes)

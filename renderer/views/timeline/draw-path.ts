@@ -1,4 +1,5 @@
 import type { Ink } from '../../drawing/ink.ts'
+import type { Pen } from '../../drawing/pen.ts'
 import { clipTop, type Lanes, laneTop, stagesHeight } from './lanes.ts'
 import { type TimeRange, xOfTime } from './range.ts'
 import type { PathColumns, Scene } from './scene.ts'
@@ -23,13 +24,7 @@ const firstAfter = ({ end }: PathColumns, ns: number): number => {
 }
 
 /** The corners of the path within `range`: along the lanes, and across where it goes on on another rank. */
-const traced = (
-  ctx: CanvasRenderingContext2D,
-  path: PathColumns,
-  lanes: Lanes,
-  range: TimeRange,
-  plot: number,
-): void => {
+const traced = (ctx: Pen, path: PathColumns, lanes: Lanes, range: TimeRange, plot: number): void => {
   ctx.beginPath()
   let isFirst = true
   for (let i = firstAfter(path, range.startNs); i < path.rank.length; i++) {
@@ -46,12 +41,7 @@ const traced = (
 }
 
 /** The critical path of the selected step: a line along the foot of the lanes that bounded it. */
-export const drawPath = (
-  ctx: CanvasRenderingContext2D,
-  { path, lanes, range }: Scene,
-  plot: number,
-  ink: Ink,
-): void => {
+export const drawPath = (ctx: Pen, { path, lanes, range }: Scene, plot: number, ink: Ink): void => {
   if (path === null) return
   ctx.lineJoin = 'miter'
   for (const [width, colour] of [

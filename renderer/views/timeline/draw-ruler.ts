@@ -1,4 +1,5 @@
 import type { Ink } from '../../drawing/ink.ts'
+import type { Pen } from '../../drawing/pen.ts'
 import { LAYER_BAND, STEP_BAND, TIME_BAND } from './lanes.ts'
 import { layerStarts } from './layer-starts.ts'
 import { xOfTime } from './range.ts'
@@ -12,13 +13,7 @@ const LAYER_APART = 6
 const LAYER_LABEL_ROOM = 26
 
 /** Lines of the time axis through the lanes. */
-export const drawTickLines = (
-  ctx: CanvasRenderingContext2D,
-  { range }: Scene,
-  plot: number,
-  height: number,
-  ink: Ink,
-): void => {
+export const drawTickLines = (ctx: Pen, { range }: Scene, plot: number, height: number, ink: Ink): void => {
   ctx.fillStyle = ink.line
   for (const ns of timeTicks(range, plot, TICK_APART).at)
     ctx.fillRect(Math.round(xOfTime(ns, range, plot)), 0, 1, height)
@@ -26,7 +21,7 @@ export const drawTickLines = (
 
 /** Tints the selected step's part of the lanes. */
 export const drawStepTint = (
-  ctx: CanvasRenderingContext2D,
+  ctx: Pen,
   { steps, range, selectedStep }: Scene,
   plot: number,
   height: number,
@@ -44,13 +39,7 @@ export const drawStepTint = (
 }
 
 /** Bands above the lanes: steps, layers, time. */
-export const drawRuler = (
-  ctx: CanvasRenderingContext2D,
-  scene: Scene,
-  plot: number,
-  height: number,
-  ink: Ink,
-): void => {
+export const drawRuler = (ctx: Pen, scene: Scene, plot: number, height: number, ink: Ink): void => {
   ctx.fillStyle = ink.bg1
   ctx.fillRect(0, 0, plot, scene.lanes.rulerHeight)
   ctx.textBaseline = 'middle'
@@ -60,7 +49,7 @@ export const drawRuler = (
   drawSteps(ctx, scene, plot, height, ink)
 }
 
-const drawTimes = (ctx: CanvasRenderingContext2D, { range }: Scene, plot: number, ink: Ink): void => {
+const drawTimes = (ctx: Pen, { range }: Scene, plot: number, ink: Ink): void => {
   const top = STEP_BAND + LAYER_BAND
   const { at, stepNs } = timeTicks(range, plot, TICK_APART)
   ctx.font = `11px ${ink.mono}`
@@ -77,7 +66,7 @@ const drawTimes = (ctx: CanvasRenderingContext2D, { range }: Scene, plot: number
 }
 
 /** Where the layers of the uppermost lane begin, as far as single spans are loaded. */
-const drawLayers = (ctx: CanvasRenderingContext2D, scene: Scene, plot: number, ink: Ink): void => {
+const drawLayers = (ctx: Pen, scene: Scene, plot: number, ink: Ink): void => {
   ctx.font = `11px ${ink.mono}`
   let last = Number.NEGATIVE_INFINITY
   for (const { startNs, layer, endNs } of layerStarts(scene.pieces, scene.range)) {
@@ -97,13 +86,7 @@ const drawLayers = (ctx: CanvasRenderingContext2D, scene: Scene, plot: number, i
 }
 
 /** Steps as a band; the selected one is marked through the lanes. */
-const drawSteps = (
-  ctx: CanvasRenderingContext2D,
-  scene: Scene,
-  plot: number,
-  height: number,
-  ink: Ink,
-): void => {
+const drawSteps = (ctx: Pen, scene: Scene, plot: number, height: number, ink: Ink): void => {
   const { steps, range, lanes } = scene
   if (steps === null) return
   ctx.font = `11px ${ink.ui}`
@@ -125,14 +108,7 @@ const drawSteps = (
   }
 }
 
-const drawPickedStep = (
-  ctx: CanvasRenderingContext2D,
-  x: number,
-  end: number,
-  top: number,
-  bottom: number,
-  ink: Ink,
-): void => {
+const drawPickedStep = (ctx: Pen, x: number, end: number, top: number, bottom: number, ink: Ink): void => {
   ctx.fillStyle = ink.accent
   ctx.globalAlpha = 0.8
   for (const edge of [Math.round(x), Math.round(end) - 1]) ctx.fillRect(edge, top, 1, bottom - top)

@@ -1,4 +1,5 @@
 import { STAGES, type Stage } from '../../../app/trace/stages.ts'
+import type { Pen } from '../../drawing/pen.ts'
 import { stageColour, stageHatched, stageInk, type Theme } from '../../theme/colours.ts'
 import { shortKernelName } from './kernel-name.ts'
 import {
@@ -212,7 +213,7 @@ const addItems = (
 
 /** Draws the lanes' spans; the context's origin is the plot's corner. What lies behind them is drawn afterwards. */
 export const drawSpans = (
-  ctx: CanvasRenderingContext2D,
+  ctx: Pen,
   scene: Scene,
   plate: Plate,
   dpr: number,
@@ -226,12 +227,7 @@ export const drawSpans = (
   return labels
 }
 
-export const drawLabels = (
-  ctx: CanvasRenderingContext2D,
-  labels: readonly Label[],
-  theme: Theme,
-  font: string,
-): void => {
+export const drawLabels = (ctx: Pen, labels: readonly Label[], theme: Theme, font: string): void => {
   ctx.font = font
   ctx.textBaseline = 'middle'
   ctx.textAlign = 'left'
@@ -252,7 +248,7 @@ export const drawLabels = (
 }
 
 /** As much of the text as fits, or nothing when too little would be left. */
-const shortened = (ctx: CanvasRenderingContext2D, text: string, room: number): string => {
+const shortened = (ctx: Pen, text: string, room: number): string => {
   if (ctx.measureText(text).width <= room) return text
   for (let keep = text.length - 1; keep >= 3; keep--) {
     const cut = `${text.slice(0, keep)}…`

@@ -1,4 +1,5 @@
 import { type Ink, inkOf } from '../../drawing/ink.ts'
+import type { Pen } from '../../drawing/pen.ts'
 import { type RankPainter, rankPainter } from '../../drawing/rank-fill.ts'
 import { rankColour, rankInk, rankPattern, type Theme } from '../../theme/colours.ts'
 import { drawEventMarks } from './draw-event-marks.ts'
@@ -26,7 +27,7 @@ import type { Scene } from './scene.ts'
  * for the next drawing.
  */
 export const drawTimeline = (
-  ctx: CanvasRenderingContext2D,
+  ctx: Pen,
   width: number,
   height: number,
   dpr: number,
@@ -34,13 +35,13 @@ export const drawTimeline = (
   scene: Scene,
   kept: Plate | null,
 ): Plate => {
-  const ink = inkOf(ctx.canvas)
+  const ink = inkOf()
   const { labelWidth, rulerHeight } = scene.lanes
   const plot = Math.max(1, width - labelWidth)
   const plate = plateOf(
     kept,
-    Math.max(1, ctx.canvas.width - Math.round(labelWidth * dpr)),
-    Math.max(1, ctx.canvas.height),
+    Math.max(1, Math.round(width * dpr) - Math.round(labelWidth * dpr)),
+    Math.max(1, Math.round(height * dpr)),
     dpr,
   )
   const labels = drawSpans(ctx, scene, plate, dpr, theme, { ground: ink.bg1, hatch: ink.bg0 })
@@ -67,11 +68,11 @@ export const drawTimeline = (
   drawMarks(ctx, scene, plot, height, ink)
   drawZoomBox(ctx, scene, plot, height, ink)
   ctx.restore()
-  drawLaneLabels(ctx, scene, height, theme, ink)
+  drawLaneLabels(ctx, scene, width, height, theme, ink)
   return plate
 }
 
-const clipTo = (ctx: CanvasRenderingContext2D, x: number, y: number, width: number, height: number): void => {
+const clipTo = (ctx: Pen, x: number, y: number, width: number, height: number): void => {
   ctx.beginPath()
   ctx.rect(x, y, width, height)
   ctx.clip()
@@ -83,7 +84,7 @@ const isSeen = (rank: number, lanes: Lanes, height: number): boolean =>
 
 /** Backgrounds of the rows, those of the selected rank lifted. */
 const drawGround = (
-  ctx: CanvasRenderingContext2D,
+  ctx: Pen,
   { lanes, selectedRank }: Scene,
   plot: number,
   height: number,
@@ -103,8 +104,9 @@ const drawGround = (
 }
 
 const drawLaneLabels = (
-  ctx: CanvasRenderingContext2D,
+  ctx: Pen,
   scene: Scene,
+  width: number,
   height: number,
   theme: Theme,
   ink: Ink,
@@ -123,7 +125,7 @@ const drawLaneLabels = (
   }
   if (lanes.pinned.size > 0 && lanes.pinned.size < lanes.ranks) {
     ctx.fillStyle = ink.accent
-    ctx.fillRect(0, lanes.pinnedBottom - 1, ctx.canvas.width, 1)
+    ctx.fillRect(0, lanes.pinnedBottom - 1, width, 1)
   }
 }
 
@@ -132,7 +134,7 @@ const TWO_LINES = 40
 
 /** Number of the rank on its colour, and what was done to its lane. */
 const drawLaneLabel = (
-  ctx: CanvasRenderingContext2D,
+  ctx: Pen,
   rank: number,
   { lanes, selectedRank }: Scene,
   theme: Theme,

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Ink } from '../../../renderer/drawing/ink.ts'
+import type { Pen } from '../../../renderer/drawing/pen.ts'
 import { NO_COPIES } from '../../../renderer/views/ownership/copies.ts'
 import { drawRuler as drawTokenRuler } from '../../../renderer/views/ownership/draw-strip.ts'
 import { geometryOf } from '../../../renderer/views/ownership/geometry.ts'
@@ -32,7 +33,7 @@ interface Label {
 }
 
 /** A context that keeps what is written left-aligned on it; everything else goes nowhere. */
-const paper = (): { ctx: CanvasRenderingContext2D; labels: Label[] } => {
+const paper = (): { ctx: Pen; labels: Label[] } => {
   const labels: Label[] = []
   const own = {
     textAlign: 'left',
@@ -42,7 +43,7 @@ const paper = (): { ctx: CanvasRenderingContext2D; labels: Label[] } => {
     },
     fillRect: () => {},
   }
-  return { ctx: own as unknown as CanvasRenderingContext2D, labels }
+  return { ctx: own as unknown as Pen, labels }
 }
 
 const plots = fc.integer({ min: 200, max: 2500 })

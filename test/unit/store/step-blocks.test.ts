@@ -71,14 +71,24 @@ describe('rows of a step', () => {
   })
 
   it('are read although a part of the step beside them is damaged', async () => {
-    for (const step of [0, 1]) {
+    for (const step of [0, 1, 2]) {
       writer.add(rowChunk(0, step, 0, 1))
       await writer.flush()
     }
-    await bundle.methods.rows({ step: 5000, layer: 0 })
+    await ranksAt(5000)
     writeFileSync(join(tableFolder(scratch.path, 'rows', 0), 'part-000001.parquet'), 'no part')
     expect(await ranksAt(1)).toEqual([0])
+    expect(await ranksAt(2)).toEqual([0])
     await expect(ranksAt(0)).rejects.toThrow()
+  })
+
+  it('are those of the step, however one came to it', async () => {
+    for (const step of [0, 1, 2, 3, 70, 71]) writer.add(rowChunk(step % 2, step, 0, step + 1))
+    await writer.flush()
+    for (const step of [70, 71, 0, 1, 3, 2, 70, 69, 71, 72, 3])
+      expect(await ranksAt(step), `step ${step}`).toEqual(
+        [0, 1, 2, 3, 70, 71].includes(step) ? new Array(step + 1).fill(step % 2) : [],
+      )
   })
 
   it('are not read for one who does not wait any more', async () => {
