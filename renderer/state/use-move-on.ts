@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react'
 
 /** Least time between two questions about what a person goes over: more of them could not be told apart. */
-const APART_MS = 40
+const APART_MS = 50
 
 /**
  * Calls `moveOn`, to ask for what is wanted now, once the question before has its answer and was not asked just now. While a
