@@ -1,5 +1,6 @@
 import './choice-box.css'
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
+import { useRowLimit } from '../controls/use-row-limit.ts'
 
 /** A line to choose. */
 export interface Choice {
@@ -32,6 +33,9 @@ interface Props<C extends Choice> {
 }
 
 const PAGE = 8
+/** Height of a choice at least, and of what is above and below the list, which is no higher than that. */
+const CHOICE_PX = 24
+const ABOVE_PX = 160
 
 const MOVES: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1, PageDown: PAGE, PageUp: -PAGE }
 
@@ -69,6 +73,7 @@ export const ChoiceBox = <C extends Choice>({
   const id = useId()
   const list = useRef<HTMLDivElement>(null)
   const [active, setActive] = useState(0)
+  const limit = useRowLimit(CHOICE_PX, ABOVE_PX)
   const usable = choices.filter(({ enabled }) => enabled)
   const chosen = usable[Math.min(active, usable.length - 1)]
   const optionId = (choice: Choice): string => `${id}-${choice.id}`
@@ -121,7 +126,7 @@ export const ChoiceBox = <C extends Choice>({
           // Without choices it is no list but a sentence.
           {...(choices.length === 0 ? {} : { role: 'listbox', 'aria-label': label })}
         >
-          {choices.map((choice) => (
+          {choices.slice(0, limit).map((choice) => (
             // biome-ignore lint/a11y/useKeyWithClickEvents: keys are those of the field
             <div
               key={choice.id}

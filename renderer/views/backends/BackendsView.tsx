@@ -1,6 +1,6 @@
 import '../../controls/controls.css'
 import './backends.css'
-import { useMemo, useRef } from 'react'
+import { useDeferredValue, useMemo, useRef } from 'react'
 import { parseRunConfig } from '../../../app/run/parse.ts'
 import { useBackendPick } from '../../state/backend-pick.ts'
 import { useRunForm } from '../../state/form.ts'
@@ -46,6 +46,8 @@ export const BackendsView = () => {
   }
   useBackendsInspector(picked, shown)
   useBackendsKeys({ shown, focusFilter: () => filter.current?.select(), copy, take })
+  // The matrix takes as long as all else together, so that comes first.
+  const hasMatrix = useDeferredValue(true, false)
   const none = shown.columns.length === 0 || shown.groups.length === 0
   return (
     <section className="backends" aria-label="Back-ends">
@@ -62,9 +64,9 @@ export const BackendsView = () => {
             Show all
           </button>
         </div>
-      ) : (
+      ) : hasMatrix ? (
         <Matrix shown={shown} picked={picked} onPick={pick} />
-      )}
+      ) : null}
     </section>
   )
 }

@@ -38,7 +38,6 @@ const Content = ({ cell }: { readonly cell: Cell }) => {
     <>
       <span className={`mark mark-${verdict}`} />
       <span className="matrix-rule">{verdict === 'accepted' ? '' : rulesOf(cell)[0]}</span>
-      <span className="visually-hidden">{cellText(cell)}</span>
     </>
   )
 }
@@ -60,6 +59,7 @@ const MatrixCell = memo((props: CellProps) => {
         aria-pressed={picked}
         tabIndex={picked ? 0 : -1}
         title={titleOf(props)}
+        aria-label={cellText(cell)}
         data-testid={`cell-${line.id}-${profile.name}`}
         data-verdict={verdict ?? ''}
         onClick={() => onPick(line.id, profile.name)}
@@ -70,6 +70,10 @@ const MatrixCell = memo((props: CellProps) => {
   )
 })
 
+/** Height of a line, and of what stands above the first. */
+const ROW_PX = 23
+const ABOVE_PX = 300
+
 interface Props {
   readonly shown: Shown
   readonly picked: Picked
@@ -79,7 +83,7 @@ interface Props {
 /** Back-ends as columns; features and what they compute as lines. */
 export const Matrix = ({ shown, picked, onPick }: Props) => {
   const { columns, groups } = shown
-  const limit = useRowLimit()
+  const limit = useRowLimit(ROW_PX, ABOVE_PX)
   const table = useTableSource('Back-ends', () => matrixTable(shown))
   return (
     <div className="matrix-scroll" data-testid="matrix">

@@ -240,7 +240,8 @@ const move = (name, shown, keys, answered) => ({
       await showView(window, shown)
       await window.page.evaluate('document.activeElement?.blur()')
       // From nothing that is selected to something, which may be where one cannot go back from.
-      if (keys.length > 1) await key(keys[0] ?? '')(window)
+      // And one back, since it may be the last.
+      for (const one of keys.length > 1 ? keys : []) await key(one)(window)
       await quiet(window)
     }
     await keep(answered)(window)
@@ -290,7 +291,7 @@ const ofRecorded = () => [
     ['ArrowDown', 'ArrowUp'],
     `$('.compare-times .rank-row-selected').textContent`,
   ),
-  move('swap of the comparison', 'compare', ['KeyX'], `$('[data-testid="compare-a"]').textContent`),
+  move('swap of the comparison', 'compare', ['KeyX'], `$('[data-testid="compare-a"]').value`),
   {
     name: 'another open run',
     before: async (window) => {

@@ -37,12 +37,16 @@ interface Props<Row> {
 const ariaSort = (order: Order | null, id: string): 'ascending' | 'descending' | 'none' =>
   order?.column !== id ? 'none' : order.falling ? 'descending' : 'ascending'
 
+/** Height of a row, and of what stands above the first at least. */
+const ROW_PX = 22
+const ABOVE_PX = 140
+
 /** A table whose heads sort it: the largest first, then the least first, then as it came. */
 export const DataTable = <Row,>(props: Props<Row>) => {
   const { label, columns, rows, most, keyOf, nothing, isPicked, onPick, pickHint, testId } = props
   const [order, setOrder] = useState<Order | null>(null)
   const shown = useMemo(() => sortedRows(rows, columns, order), [rows, columns, order])
-  const limit = useRowLimit()
+  const limit = useRowLimit(ROW_PX, ABOVE_PX)
   const table = useTableSource(label, () => tableOf(shown, columns))
   const turn = (id: string): void =>
     setOrder((now) =>
