@@ -33,9 +33,9 @@ interface Props<C extends Choice> {
 }
 
 const PAGE = 8
-/** Height of a choice at least, and of what is above and below the list, which is no higher than that. */
+/** Least height of a choice, and most of their list: see choice-box.css. */
 const CHOICE_PX = 24
-const ABOVE_PX = 160
+const LIST_PX = 420
 
 const MOVES: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1, PageDown: PAGE, PageUp: -PAGE }
 
@@ -73,7 +73,7 @@ export const ChoiceBox = <C extends Choice>({
   const id = useId()
   const list = useRef<HTMLDivElement>(null)
   const [active, setActive] = useState(0)
-  const limit = useRowLimit(CHOICE_PX, ABOVE_PX)
+  const limit = useRowLimit(CHOICE_PX, window.innerHeight - LIST_PX)
   const usable = choices.filter(({ enabled }) => enabled)
   const chosen = usable[Math.min(active, usable.length - 1)]
   const optionId = (choice: Choice): string => `${id}-${choice.id}`

@@ -69,3 +69,26 @@ test('size and theme of the window are kept for the next start', async ({ desk: 
   const kept: unknown = JSON.parse(readFileSync(file, 'utf8'))
   expect(kept).toMatchObject({ theme: 'dark', bounds: { width: 1111, height: 777 } })
 })
+
+test.describe('a page that cannot read the app', () => {
+  test.use({ expectedErrors: /start-.*\.(js|css)|Failed to load resource/ })
+
+  test('says so in place of its frame, and goes on when it is loaded again', async ({
+    desk: { app, page },
+  }) => {
+    const refuse = (isRefused: boolean): Promise<void> =>
+      app.evaluate(({ session }, refused) => {
+        session.defaultSession.webRequest.onBeforeRequest(({ url }, answer) =>
+          answer({ cancel: refused && url.includes('/assets/start-') }),
+        )
+      }, isRefused)
+    await refuse(true)
+    await page.reload()
+    await expect(page.locator('#root')).toContainText('dcpscope cannot start: ')
+    await expect(page.locator('.frame')).toHaveCount(0)
+    await refuse(false)
+    await page.reload()
+    await expect(page.getByTestId('run-start')).toBeEnabled()
+    await expect(page.locator('.frame[aria-busy]')).toHaveCount(0)
+  })
+})

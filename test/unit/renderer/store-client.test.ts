@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import { type ClientPort, createStoreClient } from '../../../renderer/state/client.ts'
+import { clientPort } from '../../../renderer/state/store-connection.ts'
 
 class FakePort implements ClientPort {
   readonly sent: { readonly id: number; readonly method: string; readonly params: unknown }[] = []
@@ -179,5 +180,31 @@ describe('the client of the store', () => {
     client.connect(port)
     port.say({ type: 'nonsense' })
     expect(complain).toHaveBeenCalledOnce()
+  })
+})
+
+describe('a port of the browser', () => {
+  test('hands messages that come close together on at once, in order, and none after it was closed', async () => {
+    const { port1, port2 } = new MessageChannel()
+    const own = clientPort(port1 as unknown as globalThis.MessagePort)
+    const heard: unknown[] = []
+    const turns: number[] = []
+    let turn = 0
+    const clock = setInterval(() => turn++, 0)
+    own.listen((data) => {
+      heard.push(data)
+      turns.push(turn)
+    })
+    for (const data of ['a', 'b', 'c']) port2.postMessage(data)
+    await vi.waitFor(() => expect(heard).toEqual(['a', 'b', 'c']))
+    expect(new Set(turns).size).toBe(1)
+    port2.postMessage('d')
+    await vi.waitFor(() => expect(heard).toEqual(['a', 'b', 'c', 'd']))
+    own.close()
+    port2.postMessage('e')
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(heard).toHaveLength(4)
+    clearInterval(clock)
+    port2.close()
   })
 })
