@@ -72,7 +72,7 @@ const drawGaps = (ctx: Pen, { box, mark, across, down }: Grid, ink: Ink): void =
 
 /** Textures of what is not a colour; neighbours of one look in a line become one rectangle. */
 const drawTextures = (ctx: Pen, { box, mark, across, down, lookOf }: Grid, { ink }: GridPens): void => {
-  const lines = slantPattern(ctx, ink, { opacity: 0.55 })
+  let lines: CanvasPattern | string | undefined
   const apart = mark.width >= APART ? 1 : 0
   for (let row = 0; row < down; row++)
     for (let column = 0; column < across; ) {
@@ -81,6 +81,7 @@ const drawTextures = (ctx: Pen, { box, mark, across, down, lookOf }: Grid, { ink
       while (end < across && lookOf(row * across + end) === look) end++
       const y = box.y + row * mark.height
       if (look === 'stale') {
+        lines ??= slantPattern(ctx, ink, { opacity: 0.55 })
         ctx.fillStyle = lines
         ctx.fillRect(box.x + column * mark.width, y, (end - column) * mark.width - apart, mark.height - 1)
       } else if (look === 'reserved') {
