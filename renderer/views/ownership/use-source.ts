@@ -9,7 +9,7 @@ import { useRunForm } from '../../state/form.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useSession } from '../../state/session.ts'
 import { useAnswer } from '../../state/use-answer.ts'
-import { useMoveOn } from '../../state/use-move-on.ts'
+import { useMoveOn, type Wanted } from '../../state/use-move-on.ts'
 import { useSettled } from '../../state/use-settled.ts'
 import { type DumpPart, sourceOfDump, useDumpPart, usePagesOfDump } from './dump-part.ts'
 import { type EngineLengths, engineLengths } from './engine-lengths.ts'
@@ -125,6 +125,12 @@ interface StepOfRun {
 const isOf = (answered: StepOfRun | undefined, at: StepOfRun | null): boolean =>
   at !== null && answered?.run === at.run && answered.step === at.step
 
+const wantedBeside = (asked: OfRun | null, wanted: OfRun | null): Wanted => {
+  if (asked === wanted) return 'same'
+  const isSameRequest = asked?.part.id === wanted?.part.id && asked?.part.request === wanted?.part.request
+  return isSameRequest ? 'otherStep' : 'other'
+}
+
 const useFields = (): CalculatorFields => {
   const draft = useRunForm((s) => s.draft)
   const edits = useCalculator((s) => s.edits)
@@ -196,6 +202,6 @@ export const useShown = (): Shown => {
     }
   }, [source, run, dump, fields, tableAnswer, rowsAnswer, earlierAnswer, pagesOfDump, stored, error])
   const isWhole = !(table.loading || rows.loading || earlier.loading)
-  useMoveOn(isWhole, asked === wanted, () => setAsked(wanted))
+  useMoveOn(isWhole, wantedBeside(asked, wanted), () => setAsked(wanted))
   return useSettled(shown, isWhole, part === null ? '' : `${part.id} ${part.request}`)
 }

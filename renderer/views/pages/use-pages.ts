@@ -5,7 +5,7 @@ import { useDump } from '../../state/dump.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useSession } from '../../state/session.ts'
 import { useAnswer } from '../../state/use-answer.ts'
-import { useMoveOn } from '../../state/use-move-on.ts'
+import { useMoveOn, type Wanted } from '../../state/use-move-on.ts'
 import { useLook } from './look.ts'
 import { type Shown, shownOfDump, shownOfRun } from './source.ts'
 
@@ -64,6 +64,12 @@ const useWanted = (): { readonly shown: Shown | null; readonly state: PagesState
 
 const keyOf = (shown: Shown | null): string => JSON.stringify(shown)
 
+const wantedBeside = (asked: Shown | null, wanted: Shown | null): Wanted => {
+  if (keyOf(asked) === keyOf(wanted)) return 'same'
+  const isSameTable = asked?.rank === wanted?.rank && asked?.kind === wanted?.kind
+  return isSameTable ? 'otherStep' : 'other'
+}
+
 const ownerOf = ({ source }: Shown): string => ('run' in source ? source.run : source.dump)
 
 /** What the view shows of what is open, for what is selected. */
@@ -76,7 +82,7 @@ export const usePages = (): PagesState => {
     asked === null ? null : { source: asked.source },
     again,
   )
-  useMoveOn(!loading, keyOf(asked) === keyOf(wanted), () => setAsked(wanted))
+  useMoveOn(!loading, wantedBeside(asked, wanted), () => setAsked(wanted))
   // Until the answer for another step is there, the table of the last one stays.
   const last = useRef<Pages | null>(null)
   if (answer !== null && asked !== null && sameSource(answer.params.source, asked.source)) {
