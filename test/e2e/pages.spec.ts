@@ -79,7 +79,7 @@ test('every cell of the table and the pool is what the bundle recorded, at any s
     await expect
       .poll(async () => {
         const [column, token, ...others] = (await row(page, `pages-cell-${c}`)).map(plain)
-        return [column, ...(first.length > 0 ? [token] : []), ...others]
+        return [column, ...(first.length > 0 ? [token] : []), ...others.slice(0, 4)]
       })
       .toEqual([c, ...first, own, Number(own) * pageSize, valid, taken].map(String))
   }

@@ -8,7 +8,7 @@ import { useSession } from '../../state/session.ts'
 import { COLOUR_MODES, type ColourMode, useLook } from './look.ts'
 import { pageFromText } from './moves.ts'
 import { type Shown, sourceText } from './source.ts'
-import { pick } from './use-cell.ts'
+import { pick, rankNow, wantedRank } from './use-cell.ts'
 import type { Pages } from './use-pages.ts'
 
 const MODES: Readonly<Record<ColourMode, string>> = {
@@ -41,7 +41,7 @@ export const Toolbar = ({ shown, pages, request, goTo }: Props) => (
           unit={`of ${formatInt(pages.summary.requests)}`}
           testId="pages-request"
           onChange={(to) =>
-            pick(pages.shown.rank, {
+            pick(rankNow(pages.shown), {
               request: Math.min(Math.max(0, Math.trunc(to)), pages.summary.requests - 1),
               column: 0,
             })
@@ -119,18 +119,19 @@ const Kind = ({ shown }: { readonly shown: Shown }) => {
 
 const RankPick = ({ shown }: { readonly shown: Shown }) => {
   const select = useSelection((s) => s.select)
+  const rank = useSelection((s) => wantedRank(shown, s.rank))
   return (
     <span className="pages-rank">
-      <RankChip rank={shown.rank} />
+      <RankChip rank={rank} />
       <NumberField
         label="rank"
-        value={shown.rank}
+        value={rank}
         min={0}
         max={shown.ranks - 1}
         digits={2}
         unit={`of ${shown.ranks}`}
         testId="pages-rank"
-        onChange={(rank) => select({ rank: Math.min(Math.max(0, Math.trunc(rank)), shown.ranks - 1) })}
+        onChange={(to) => select({ rank: Math.min(Math.max(0, Math.trunc(to)), shown.ranks - 1) })}
       />
     </span>
   )

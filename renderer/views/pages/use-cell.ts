@@ -5,6 +5,7 @@ import { useSelection } from '../../state/selection.ts'
 import { useAnswer } from '../../state/use-answer.ts'
 import { type Cell, firstToken } from './facts.ts'
 import { useLook } from './look.ts'
+import type { Shown } from './source.ts'
 import { type Pages, pagingFor } from './use-pages.ts'
 import { cellIn } from './windows.ts'
 
@@ -29,6 +30,15 @@ export const useCell = ({ shown, again }: Pages, place: CellPlace | null): Cell 
     : cellIn(answer, place.request, place.column)
 }
 
+const within = (x: number, count: number): number => Math.min(Math.max(0, x), Math.max(0, count - 1))
+
+/** The rank that is to be shown: another one than is shown while its table is on its way. */
+export const wantedRank = ({ rank, ranks }: Shown, selected: number | null): number =>
+  selected === null ? rank : within(selected, ranks)
+
+/** The same, now. */
+export const rankNow = (shown: Shown): number => wantedRank(shown, useSelection.getState().rank)
+
 /** Selects a cell; its page and token follow when they are known. */
 export const pick = (rank: number, { request, column }: CellPlace): void => {
   useSelection.getState().select({ rank, request, token: null, page: null })
@@ -41,8 +51,6 @@ export interface SelectedCell {
   readonly place: CellPlace | null
   readonly cell: Cell | null
 }
-
-const within = (x: number, count: number): number => Math.min(Math.max(0, x), Math.max(0, count - 1))
 
 /** The cell of the selected token, else of the selected page, else the picked one. */
 export const useSelectedCell = (pages: Pages): SelectedCell => {

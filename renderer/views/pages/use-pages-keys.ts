@@ -5,7 +5,7 @@ import { useViewKeys } from '../../controls/use-view-keys.ts'
 import { useSelection } from '../../state/selection.ts'
 import { COLOUR_MODES, useLook } from './look.ts'
 import { moved } from './moves.ts'
-import { pick, type SelectedCell } from './use-cell.ts'
+import { pick, rankNow, type SelectedCell } from './use-cell.ts'
 import { type Pages, pagingFor } from './use-pages.ts'
 
 type Check = StoreResult<'pageSummary'>['checks'][number]
@@ -34,13 +34,13 @@ export const usePagesKeys = (
     const { requests, widest: columns } = summary
     const to = moved(event.code, selected, { requests, columns, newest })
     if (to !== null) {
-      pick(shown.rank, to)
+      pick(rankNow(shown), to)
       return true
     }
     switch (event.code) {
       case 'KeyP':
       case 'KeyN': {
-        const rank = shown.rank + (event.code === 'KeyP' ? -1 : 1)
+        const rank = rankNow(shown) + (event.code === 'KeyP' ? -1 : 1)
         if (rank >= 0 && rank < shown.ranks) useSelection.getState().select({ rank })
         return true
       }
