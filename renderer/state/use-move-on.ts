@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react'
 
 /** Least time between two questions about steps that a person goes over: more of them could not be told apart. */
-const APART_MS = 50
+const APART_MS = 66
 
 /** What is wanted beside what is asked: the same, the same of another step, or something else. */
 export type Wanted = 'same' | 'otherStep' | 'other'

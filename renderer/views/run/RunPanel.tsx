@@ -1,4 +1,4 @@
-import { lazy, Suspense, useDeferredValue } from 'react'
+import { lazy, Suspense } from 'react'
 import type { RunInfo, StoreResult } from '../../../app/protocol/store.ts'
 import { caveatOf } from '../../../app/trace/caveat.ts'
 import { RUN_STATUSES } from '../../../app/trace/manifest.ts'
@@ -127,8 +127,6 @@ const Measured = ({ openRun, state }: { readonly openRun: RunInfo; readonly stat
     some ? { run, limit: MOST_EVENTS } : null,
     `${figures.events} ${state.active}`,
   )
-  // The chart takes as long to draw as all else together: it is drawn between frames.
-  const charted = useDeferredValue(steps.answer)
   const problem = steps.error ?? stages.error ?? events.error
   return (
     <>
@@ -148,9 +146,9 @@ const Measured = ({ openRun, state }: { readonly openRun: RunInfo; readonly stat
           <SourceBadge source={figures.source} />
         </h3>
         <div className="run-chart">
-          {charted === null ? null : (
+          {steps.answer === null ? null : (
             <Suspense fallback={null}>
-              <StepsChart steps={charted.data} manifest={openRun.manifest} />
+              <StepsChart steps={steps.answer.data} manifest={openRun.manifest} />
             </Suspense>
           )}
         </div>
