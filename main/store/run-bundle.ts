@@ -17,6 +17,7 @@ import type { Provenance, Stage } from '../../app/trace/stages.ts'
 import { TABLE_NAMES, type TableName } from '../../app/trace/tables.ts'
 import { checkPart, hasReference, listCaptures, listParts, type Part } from './bundle-files.ts'
 import { captureLse, captureShape, mergeRow } from './captures.ts'
+import { type CellBlock, cellBlock, cellsAt, pagesByColumn } from './cell-block.ts'
 import { stageSources, stepTimes, wallSources } from './compare-queries.ts'
 import type { CompareMethod } from './compare-shelf.ts'
 import { naming } from './damaged-part.ts'
@@ -32,26 +33,14 @@ import type { PageMethod } from './page-shelf.ts'
 import { PartSteps } from './part-steps.ts'
 import { PartTotals } from './part-totals.ts'
 import { StoreProblem } from './problem.ts'
+import { type RowBlock, rowBlock, rowsAt } from './row-block.ts'
 import { SpanLoader } from './span-loader.ts'
 import { spanStats } from './span-stats.ts'
 import { runQuery } from './sql-query.ts'
 import { StepBlocks, type StepQuestion } from './step-blocks.ts'
 import { collective, longestStep, stepPath } from './step-spans.ts'
 import { StepTable } from './step-table.ts'
-import {
-  type CellBlock,
-  cellBlock,
-  cellsAt,
-  events,
-  kernelAt,
-  pagesByColumn,
-  points,
-  type RowBlock,
-  rowBlock,
-  rowsAt,
-  spanStartingAt,
-  stages,
-} from './table-queries.ts'
+import { events, kernelAt, points, spanStartingAt, stages } from './table-queries.ts'
 import { TileBuilder } from './tile-builder.ts'
 import { WholeLook } from './whole-look.ts'
 

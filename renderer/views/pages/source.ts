@@ -20,7 +20,8 @@ export interface Shown {
 
 type Wanted = Pick<Selection, 'step' | 'layer' | 'rank'>
 
-const within = (x: number, count: number): number => Math.min(Math.max(0, x), Math.max(0, count - 1))
+/** The nearest of `count` places. */
+export const within = (x: number, count: number): number => Math.min(Math.max(0, x), Math.max(0, count - 1))
 
 /**
  * The block table of a run for what is selected: of the newest step where none is. At a step that was captured it is the one

@@ -5,7 +5,7 @@ import { useSelection } from '../../state/selection.ts'
 import { useAnswer } from '../../state/use-answer.ts'
 import { type Cell, firstToken } from './facts.ts'
 import { useLook } from './look.ts'
-import type { Shown } from './source.ts'
+import { type Shown, within } from './source.ts'
 import { type Pages, pagingFor } from './use-pages.ts'
 import { cellIn } from './windows.ts'
 
@@ -29,8 +29,6 @@ export const useCell = ({ shown, again }: Pages, place: CellPlace | null): Cell 
     ? null
     : cellIn(answer, place.request, place.column)
 }
-
-const within = (x: number, count: number): number => Math.min(Math.max(0, x), Math.max(0, count - 1))
 
 /** The rank that is to be shown: another one than is shown while its table is on its way. */
 export const wantedRank = ({ rank, ranks }: Shown, selected: number | null): number =>

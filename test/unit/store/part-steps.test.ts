@@ -1,30 +1,20 @@
 import { rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { DuckDBInstance } from '@duckdb/node-api'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { tableFolder } from '../../../main/store/bundle-files.ts'
-import { openDuck, withConnection } from '../../../main/store/duck.ts'
+import { withConnection } from '../../../main/store/duck.ts'
 import { PartSteps } from '../../../main/store/part-steps.ts'
-import { PartWriter } from '../../../main/store/part-writer.ts'
+import type { PartWriter } from '../../../main/store/part-writer.ts'
 import { StepTable } from '../../../main/store/step-table.ts'
-import { enumStatements } from '../../../main/store/table-sql.ts'
-import { rowChunk, type Scratch, scratchFolder, stepChunk } from './sample.ts'
+import { freshParts } from './fresh-parts.ts'
+import { rowChunk, type Scratch, stepChunk } from './sample.ts'
 
 let scratch: Scratch
 let duck: DuckDBInstance
 let writer: PartWriter
-beforeEach(async () => {
-  scratch = scratchFolder()
-  duck = await openDuck()
-  await withConnection(duck, async (connection) => {
-    for (const statement of enumStatements()) await connection.run(statement)
-  })
-  writer = await PartWriter.open(scratch.path)
-})
-afterEach(async () => {
-  await writer.close()
-  duck.closeSync()
-  scratch.remove()
+freshParts((fresh) => {
+  ;({ scratch, duck, writer } = fresh)
 })
 
 describe('the parts of a step', () => {

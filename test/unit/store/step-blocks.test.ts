@@ -1,34 +1,22 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { tableFolder } from '../../../main/store/bundle-files.ts'
-import { openDuck, withConnection } from '../../../main/store/duck.ts'
-import { PartWriter } from '../../../main/store/part-writer.ts'
+import { cellsAt } from '../../../main/store/cell-block.ts'
+import type { PartWriter } from '../../../main/store/part-writer.ts'
 import { RunBundle } from '../../../main/store/run-bundle.ts'
 import { blockOf } from '../../../main/store/step-blocks.ts'
-import { cellsAt } from '../../../main/store/table-queries.ts'
-import { enumStatements } from '../../../main/store/table-sql.ts'
-import { pageChunk, rowChunk, type Scratch, sampleManifest, scratchFolder } from './sample.ts'
+import { freshParts } from './fresh-parts.ts'
+import { pageChunk, rowChunk, type Scratch, sampleManifest } from './sample.ts'
 
 let scratch: Scratch
-let duck: DuckDBInstance
 let writer: PartWriter
 let bundle: RunBundle
-beforeEach(async () => {
-  scratch = scratchFolder()
-  duck = await openDuck()
-  await withConnection(duck, async (connection) => {
-    for (const statement of enumStatements()) await connection.run(statement)
-  })
-  writer = await PartWriter.open(scratch.path)
-  bundle = new RunBundle('run', scratch.path, duck, () => sampleManifest())
-})
-afterEach(async () => {
-  await writer.close()
-  duck.closeSync()
-  scratch.remove()
+freshParts(({ scratch: folder, duck, writer: parts }) => {
+  scratch = folder
+  writer = parts
+  bundle = new RunBundle('run', folder.path, duck, () => sampleManifest())
 })
 
 it('the steps of a block are as many as their rows allow, and hold the one that is asked for', () => {
