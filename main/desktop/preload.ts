@@ -8,10 +8,18 @@ const { contextBridge, ipcRenderer } = electron
 declare const location: { readonly origin: string }
 declare const window: {
   postMessage(message: unknown, targetOrigin: string, ports: readonly unknown[]): void
-  addEventListener(type: 'drop', listener: (event: DropEvent) => void): void
+  addEventListener(
+    type: 'dragenter' | 'dragover' | 'drop',
+    listener: (event: DragOfFiles) => void,
+  ): void
 }
-interface DropEvent {
-  readonly dataTransfer: { readonly files: ArrayLike<object> } | null
+interface DragOfFiles {
+  readonly dataTransfer: {
+    readonly types: readonly string[]
+    readonly files: ArrayLike<object>
+    dropEffect: string
+  } | null
+  preventDefault(): void
 }
 
 /** Path of a file on disk, '' of one that the page made. Electron before 29 has it on the file itself. */
@@ -48,8 +56,18 @@ ipcRenderer.on(CHANNEL.port, (event) => {
   window.postMessage({ type: STORE_PORT }, location.origin, event.ports)
 })
 
+// Files are taken from the first frame on, before the page has read the app. An element that comes under a resting pointer is
+// entered without being moved over, so both events say that a drop is welcome.
+for (const type of ['dragenter', 'dragover'] as const)
+  window.addEventListener(type, (event) => {
+    if (event.dataTransfer === null || !event.dataTransfer.types.includes('Files')) return
+    event.preventDefault()
+    event.dataTransfer.dropEffect = 'copy'
+  })
+
 // Paths go from here to main: the page shows where things can be dropped, and knows no paths.
-window.addEventListener('drop', ({ dataTransfer }) => {
-  const paths = Array.from(dataTransfer?.files ?? [], pathOf).filter((path) => path !== '')
+window.addEventListener('drop', (event) => {
+  if (event.dataTransfer?.types.includes('Files') === true) event.preventDefault()
+  const paths = Array.from(event.dataTransfer?.files ?? [], pathOf).filter((path) => path !== '')
   if (paths.length > 0) ipcRenderer.send(CHANNEL.dropped, paths)
 })

@@ -4,30 +4,26 @@ import { FolderIcon } from './icons.tsx'
 const holdsFiles = ({ dataTransfer }: DragEvent): boolean => dataTransfer?.types.includes('Files') === true
 
 /**
- * Shows that files and folders can be dropped on the window while some are dragged over it. What is dropped goes from the
- * preload to main, which says what it opened.
+ * Shows that files and folders can be dropped on the window while some are dragged over it. The preload takes what is dropped
+ * and sends it to main, which says what it opened.
  */
 export const DropTarget = () => {
   const [over, setOver] = useState(false)
   useEffect(() => {
     const drag = (event: DragEvent): void => {
-      if (!holdsFiles(event)) return
-      event.preventDefault()
-      if (event.dataTransfer !== null) event.dataTransfer.dropEffect = 'copy'
-      setOver(true)
+      if (holdsFiles(event)) setOver(true)
     }
     // Entering a child leaves its parent; only leaving the window has no other element.
     const leave = (event: DragEvent): void => {
       if (event.relatedTarget === null) setOver(false)
     }
-    const drop = (event: DragEvent): void => {
-      if (holdsFiles(event)) event.preventDefault()
-      setOver(false)
-    }
+    const drop = (): void => setOver(false)
+    window.addEventListener('dragenter', drag)
     window.addEventListener('dragover', drag)
     window.addEventListener('dragleave', leave)
     window.addEventListener('drop', drop)
     return () => {
+      window.removeEventListener('dragenter', drag)
       window.removeEventListener('dragover', drag)
       window.removeEventListener('dragleave', leave)
       window.removeEventListener('drop', drop)

@@ -102,3 +102,21 @@ export const dropOn = async (page: Page, paths: readonly string[], let_go = true
     await devtools.send('Input.dispatchDragEvent', { type, ...at })
   await devtools.detach()
 }
+
+/** Drops files and folders just after what lies under the pointer was replaced: the new element is entered, not yet moved over. */
+export const dropOnNewElement = async (page: Page, paths: readonly string[]): Promise<void> => {
+  const devtools = await page.context().newCDPSession(page)
+  const data = { items: [], files: [...paths], dragOperationsMask: 1 }
+  const at = { x: 400, y: 300, data }
+  await devtools.send('Input.dispatchDragEvent', { type: 'dragEnter', ...at })
+  await devtools.send('Input.dispatchDragEvent', { type: 'dragOver', ...at })
+  await page.evaluate(() => {
+    const fresh = document.createElement('div')
+    fresh.id = 'fresh'
+    fresh.style.cssText = 'position: fixed; inset: 0; z-index: 1000'
+    document.body.append(fresh)
+  })
+  await devtools.send('Input.dispatchDragEvent', { type: 'drop', ...at })
+  await page.evaluate(() => document.getElementById('fresh')?.remove())
+  await devtools.detach()
+}

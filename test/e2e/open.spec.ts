@@ -2,8 +2,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ElectronApplication, Locator, Page } from 'playwright'
-import { showView, startAgain } from './desk.ts'
-import { dropOn, writeDump } from './dump.ts'
+import { showView, startAgain, waitReady } from './desk.ts'
+import { dropOn, dropOnNewElement, writeDump } from './dump.ts'
 import { expect, test } from './fixture.ts'
 import { STEPS, writeGpuBundle } from './gpu-bundle.ts'
 import { launch } from './launch.ts'
@@ -92,6 +92,37 @@ test('bundles that are dropped together are all open, and each keeps what was se
   await page.getByRole('button', { name: 'Close bad outputs' }).click()
   await page.keyboard.press('Escape')
   await expect(picker(page)).toContainText('No run open')
+})
+
+test('what is dropped is taken also where the element under the pointer has just changed', async ({
+  desk: { page },
+}) => {
+  const [one = ''] = await writeBundles(['one'])
+  await waitReady(page, 'store')
+  await dropOnNewElement(page, [one])
+  await expect(picker(page)).toContainText('one')
+})
+
+test('what is dropped on a page that has not read the app yet is open once it has', async ({
+  desk: { app, page },
+}) => {
+  const [one = ''] = await writeBundles(['one'])
+  await waitReady(page, 'store')
+  await app.evaluate(({ session }) => {
+    const held: (() => void)[] = []
+    session.defaultSession.webRequest.onBeforeRequest(({ url }, answer) => {
+      if (url.includes('/assets/start-')) held.push(() => answer({}))
+      else answer({})
+    })
+    Reflect.set(globalThis, 'readTheApp', () => {
+      for (const read of held.splice(0)) read()
+    })
+  })
+  await page.evaluate(() => location.reload())
+  await expect(page.locator('.frame[aria-busy]')).toBeVisible()
+  await dropOnNewElement(page, [one])
+  await app.evaluate(() => Reflect.get(globalThis, 'readTheApp')())
+  await expect(picker(page)).toContainText('one')
 })
 
 test('the dialog opens several, says which is no bundle, and what was open is listed at the next start', async () => {
