@@ -8,10 +8,7 @@ const { contextBridge, ipcRenderer } = electron
 declare const location: { readonly origin: string }
 declare const window: {
   postMessage(message: unknown, targetOrigin: string, ports: readonly unknown[]): void
-  addEventListener(
-    type: 'dragenter' | 'dragover' | 'drop',
-    listener: (event: DragOfFiles) => void,
-  ): void
+  addEventListener(type: 'dragenter' | 'dragover' | 'drop', listener: (event: DragOfFiles) => void): void
 }
 interface DragOfFiles {
   readonly dataTransfer: {
