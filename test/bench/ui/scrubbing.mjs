@@ -40,6 +40,8 @@ export const measureScrubbing = async (window, steps) => {
   for (const view of VIEWS) {
     await showView(window, view)
     const dragged = await sceneOf(window, `${view}: dragging`, dragging(window))
+    if (!((dragged.questions.steps ?? 0) > 10))
+      throw new Error(`dragging in ${view} did not go over the steps`)
     await quiet(window)
     // The scrubber would take the keys of a range for itself.
     await page.getByTestId('step-range').blur()

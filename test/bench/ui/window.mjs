@@ -27,6 +27,15 @@ const firstWindow = async (options) => {
   return { app, page: await app.firstWindow({ timeout: START_MS }) }
 }
 
+/** The app is drawn before it opens what it was given. @param {import('playwright').Page} page @param {number} count */
+const isOpen = async (page, count) => {
+  if (count === 0) return
+  await page.waitForFunction((others) => {
+    const text = document.querySelector('[data-testid="run-picker"]')?.textContent ?? 'No run open'
+    return !text.includes('No run open') && (others === 0 || text.includes(`+${others}`))
+  }, count - 1)
+}
+
 /**
  * Starts the app with what it is to open; once more where it hangs. `folder` holds package.json and dist.
  * @param {string} scratch @param {readonly string[]} opened
@@ -49,6 +58,7 @@ export const openWindow = async (scratch, opened, { folder = ROOT, env = {} } = 
     BrowserWindow.getAllWindows()[0]?.setContentSize(size.width, size.height)
   }, CONTENT)
   await page.waitForSelector('[data-testid="top-status"], [data-testid="run-start"]')
+  await isOpen(page, opened.length)
   const cdp = await page.context().newCDPSession(page)
   await cdp.send('Performance.enable', { timeDomain: 'threadTicks' })
   await page.evaluate(installProbe)
