@@ -16,6 +16,6 @@ export const start = async (root: Element): Promise<void> => {
   // When main is asked how its processes are it starts them, and they would take the cores from the drawing.
   await nextFrame()
   connectPage()
-  // Large, and the first chart waits for it: better read while nobody does.
-  requestIdleCallback(() => void import('./views/run/StepsChart.tsx'))
+  // Recharts is large, and the first curves wait for it: better read while nobody does.
+  requestIdleCallback(() => void import('./views/throughput/CurveChart.tsx'))
 }

@@ -3,6 +3,7 @@ import { freemem } from 'node:os'
 import { join } from 'node:path'
 import type { Locator } from 'playwright'
 import { formatInt, formatPercent, formatRate, formatSci, formatUs } from '../../renderer/drawing/format.ts'
+import { STEPS_EDGE } from '../../renderer/views/run/draw-steps.ts'
 import {
   bundlesOf,
   field,
@@ -16,6 +17,8 @@ import {
   waitReady,
 } from './desk.ts'
 import { expect, test } from './fixture.ts'
+
+const SCREENS = join(__dirname, '..', '..', 'test-results', 'screens')
 
 const exact = async (figure: Locator): Promise<number> => Number(await figure.getAttribute('data-value'))
 
@@ -81,6 +84,31 @@ test('the inspector has the numbers of a selected step, as the bundle has them',
   // The scrubber has the focus, and the keys of the window work all the same.
   await page.keyboard.press('2')
   await expect(page.getByTestId('timeline-canvas')).toBeVisible()
+})
+
+test('the chart of the steps says the numbers of the step under the pointer, and a click selects it', async ({
+  desk: { page, dataDir },
+}) => {
+  await runDefault(page)
+  const steps = await query(onlyBundle(dataDir), 'SELECT step, tokens_per_s AS rate FROM steps ORDER BY step')
+  const last = Number(steps.at(-1)?.step)
+  const chart = page.getByTestId('run-steps-chart')
+  await expect(chart).toHaveAttribute('aria-label', new RegExp(`: 0 to ${last}, `))
+  const { width, height } = (await chart.boundingBox()) ?? { width: 0, height: 0 }
+  const card = page.getByTestId('run-step-card')
+  for (const [x, step] of [
+    [STEPS_EDGE.left + 1, 0],
+    [width - STEPS_EDGE.right - 1, last],
+  ] as const) {
+    await chart.hover({ position: { x, y: height / 2 } })
+    await expect(card).toContainText(`step ${step}`)
+    await expect(card).toContainText(`${formatRate(Number(steps[step]?.rate))} tokens/s`)
+    await chart.click({ position: { x, y: height / 2 } })
+    await expect(page.getByTestId('crumb-step')).toHaveText(`step ${step}`)
+  }
+  await page.screenshot({ path: join(SCREENS, 'run-steps.png') })
+  await page.mouse.move(1, 1)
+  await expect(card).toHaveCount(0)
 })
 
 test('Enter alone runs the default run', async ({ desk: { page } }) => {

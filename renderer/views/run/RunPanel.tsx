@@ -1,4 +1,3 @@
-import { lazy, Suspense } from 'react'
 import type { RunInfo, StoreResult } from '../../../app/protocol/store.ts'
 import { caveatOf } from '../../../app/trace/caveat.ts'
 import { RUN_STATUSES } from '../../../app/trace/manifest.ts'
@@ -15,9 +14,7 @@ import { EventList } from './EventList.tsx'
 import { FigureStrip } from './FigureStrip.tsx'
 import { figuresOf, TOTALS_SQL } from './figures.ts'
 import { StageTable } from './StageTable.tsx'
-
-/** Recharts is large; the window shows before it has come. */
-const StepsChart = lazy(() => import('./StepsChart.tsx'))
+import { StepsChart } from './StepsChart.tsx'
 
 const MOST_POINTS = 600
 const MOST_EVENTS = 50
@@ -147,9 +144,7 @@ const Measured = ({ openRun, state }: { readonly openRun: RunInfo; readonly stat
         </h3>
         <div className="run-chart">
           {steps.answer === null ? null : (
-            <Suspense fallback={null}>
-              <StepsChart steps={steps.answer.data} manifest={openRun.manifest} />
-            </Suspense>
+            <StepsChart steps={steps.answer.data} manifest={openRun.manifest} />
           )}
         </div>
       </section>
