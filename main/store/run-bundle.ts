@@ -28,6 +28,7 @@ import { eventDensity, eventGroups, eventRows } from './event-queries.ts'
 import { find } from './find.ts'
 import { causeOfRun, type WasMerged } from './first-cause.ts'
 import { KernelLoader } from './kernel-loader.ts'
+import { Latest } from './latest.ts'
 import { readNotes, writeNote } from './notes-file.ts'
 import type { PageMethod } from './page-shelf.ts'
 import { PartSteps } from './part-steps.ts'
@@ -37,7 +38,7 @@ import { type RowBlock, rowBlock, rowsAt } from './row-block.ts'
 import { SpanLoader } from './span-loader.ts'
 import { spanStats } from './span-stats.ts'
 import { runQuery } from './sql-query.ts'
-import { StepBlocks, type StepQuestion } from './step-blocks.ts'
+import { blockOf, OPEN_BLOCKS, type StepRange } from './step-blocks.ts'
 import { collective, longestStep, stepPath } from './step-spans.ts'
 import { StepTable } from './step-table.ts'
 import { events, kernelAt, points, spanStartingAt, stages } from './table-queries.ts'
@@ -49,6 +50,8 @@ export const runParams = z.object({ run: z.string() })
 
 /** Methods that are about one run. */
 export type RunMethod = Exclude<StoreMethod, 'listRuns' | DumpMethod | PageMethod | CompareMethod>
+const EVERY_STEP: StepRange = { first: 0, last: Number.POSITIVE_INFINITY }
+
 type Params<M extends RunMethod> = Omit<StoreParams<M>, 'run'>
 type Methods = {
   readonly [M in RunMethod]: (params: Params<M>, signal?: AbortSignal) => Promise<StoreResult<M>>
@@ -65,8 +68,8 @@ export class RunBundle {
   readonly #totals: PartTotals
   readonly #steps: StepTable
   readonly #partSteps: PartSteps
-  readonly #rowBlocks = new StepBlocks<RowBlock>()
-  readonly #cellBlocks = new StepBlocks<CellBlock>()
+  readonly #rowBlocks = new Latest<string, RowBlock>(OPEN_BLOCKS)
+  readonly #cellBlocks = new Latest<string, CellBlock>(OPEN_BLOCKS)
   readonly #stages: WholeLook<StoreResult<'stages'>>
   #ranks: number | undefined
 
@@ -128,15 +131,13 @@ export class RunBundle {
     blockTable: async ({ step, request }, signal) =>
       pagesByColumn(await this.#cells(step, { rank: null, request }, signal)),
     rows: async ({ step, layer }, signal) => {
-      const block = await this.#rowBlocks.of(
-        { question: String(layer), ...this.#questionOf('rows', step) },
-        async ({ first, last }, unwanted) => {
-          const parts = await this.#partSteps.between('rows', first, last)
-          return this.#asked(unwanted, (c) => rowBlock(c, parts, { first, last }, layer))
-        },
-        signal,
-      )
-      return rowsAt(block, step)
+      const { parts, steps } = await this.#partSteps.holding('rows', step)
+      const { requests, qLen, ranks } = this.#call()
+      const { first, last } = blockOf(step, steps, requests * qLen * ranks)
+      const key = [layer, first, last, ...parts.map(({ path }) => path)].join('\n')
+      const read = (unwanted: AbortSignal): Promise<RowBlock> =>
+        this.#asked(unwanted, (c) => rowBlock(c, parts, { first, last }, layer))
+      return rowsAt(await this.#rowBlocks.of(key, read, signal), step)
     },
     events: (params) => withConnection(this.#duck, (c) => events(c, this.folder, params)),
     find: (params, signal) => withConnection(this.#duck, (c) => find(c, this.folder, params, signal)),
@@ -197,10 +198,14 @@ export class RunBundle {
     return tableOfRun(this.#manifest().config, rank, step, cells)
   }
 
-  #questionOf(table: TableName, step: number): Omit<StepQuestion, 'question'> {
+  /** How many rows a call has. */
+  #call(): { readonly requests: number; readonly qLen: number; readonly ranks: number } {
     const { config } = this.#manifest()
-    const rowsPerStep = contextLens(config).length * config.workload.qLen * config.parallel.dcpSize
-    return { step, rowsPerStep, parts: listParts(this.folder, table).length }
+    return {
+      requests: contextLens(config).length,
+      qLen: config.workload.qLen,
+      ranks: config.parallel.dcpSize,
+    }
   }
 
   /**
@@ -212,16 +217,23 @@ export class RunBundle {
     { rank, request }: { readonly rank: number | null; readonly request: number | null },
     signal?: AbortSignal,
   ): Promise<RecordedCells> {
-    const block = await this.#cellBlocks.of(
-      { question: `${rank} ${request}`, ...this.#questionOf('pages', step) },
-      async (range, unwanted) => {
-        const all = await this.#partSteps.between('pages', 0, range.last)
-        const of = rank ?? Math.min(...all.map((part) => part.rank))
-        const parts = all.filter((part) => part.rank === of)
-        return this.#asked(unwanted, (c) => cellBlock(c, parts, range, request))
-      },
-      signal,
-    )
+    const { requests, qLen, ranks } = this.#call()
+    const of = async (steps: StepRange): Promise<CellBlock> => {
+      const all = await this.#partSteps.between('pages', 0, steps.last)
+      const told = rank ?? Math.min(...all.map((part) => part.rank))
+      const parts = all.filter((part) => part.rank === told)
+      const key = [told, request, steps.first, steps.last, parts.length].join(' ')
+      const read = (unwanted: AbortSignal): Promise<CellBlock> =>
+        this.#asked(unwanted, (c) => cellBlock(c, parts, steps, request))
+      return this.#cellBlocks.of(key, read, signal)
+    }
+    // A new token fills a slot of one rank, whose cell is recorded again.
+    const rowsPerStep = ((request === null ? requests : 1) * qLen) / ranks
+    const block = await of(blockOf(step, EVERY_STEP, rowsPerStep)).catch((error: unknown) => {
+      if (signal?.aborted === true) throw error
+      // A part of later steps may be damaged.
+      return of({ first: step, last: step })
+    })
     return cellsAt(block, step)
   }
 

@@ -35,6 +35,30 @@ describe('the parts of a step', () => {
     expect(await found(4, 4)).toEqual([])
   })
 
+  it('are told with the steps about it whose rows lie in the same', async () => {
+    const parts = new PartSteps(scratch.path, duck)
+    const held = async (step: number): Promise<[number, number, number]> => {
+      const { parts: found, steps } = await parts.holding('rows', step)
+      return [found.length, steps.first, steps.last]
+    }
+    expect(await held(3)).toEqual([0, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY])
+    // Rank 0 has steps 0 to 3 and 4 to 5, rank 1 has 0 to 2 and 3 to 5.
+    for (const [rank, steps] of [
+      [0, [0, 1, 2, 3]],
+      [0, [4, 5]],
+      [1, [0, 1, 2]],
+      [1, [3, 4, 5]],
+    ] as const) {
+      for (const step of steps) writer.add(rowChunk(rank, step, 0, 2))
+      await writer.flush()
+    }
+    expect(await held(0)).toEqual([2, 0, 2])
+    expect(await held(2)).toEqual([2, 0, 2])
+    expect(await held(3)).toEqual([2, 3, 3])
+    expect(await held(4)).toEqual([2, 4, 5])
+    expect(await held(9)).toEqual([0, 6, Number.POSITIVE_INFINITY])
+  })
+
   it('are not opened again to find others', async () => {
     const parts = new PartSteps(scratch.path, duck)
     writer.add(rowChunk(0, 0, 0, 2))

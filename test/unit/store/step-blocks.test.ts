@@ -19,13 +19,31 @@ freshParts(({ scratch: folder, duck, writer: parts }) => {
   bundle = new RunBundle('run', folder.path, duck, () => sampleManifest())
 })
 
-it('the steps of a block are as many as their rows allow, and hold the one that is asked for', () => {
-  expect(blockOf(0, 1)).toEqual({ first: 0, last: 63 })
-  expect(blockOf(63, 1)).toEqual({ first: 0, last: 63 })
-  expect(blockOf(64, 64)).toEqual({ first: 64, last: 127 })
-  expect(blockOf(7, 1000)).toEqual({ first: 4, last: 7 })
-  expect(blockOf(7, 5000)).toEqual({ first: 7, last: 7 })
-  expect(blockOf(7, 0)).toEqual({ first: 0, last: 63 })
+describe('the steps of a block', () => {
+  const ALL = { first: 0, last: Number.POSITIVE_INFINITY }
+
+  it('are as many as their rows allow', () => {
+    expect(blockOf(0, ALL, 16)).toEqual({ first: 0, last: 1023 })
+    expect(blockOf(1024, ALL, 16)).toEqual({ first: 1024, last: 2047 })
+    expect(blockOf(7, ALL, 20_000)).toEqual({ first: 7, last: 7 })
+    expect(blockOf(50_000, ALL, 0.25)).toEqual({ first: 0, last: 65_535 })
+  })
+
+  it('lie in the given ones, hold the one that is asked for, and are the same for each of them', () => {
+    const ends = fc.record({ first: fc.nat(100), more: fc.nat(100), at: fc.nat(100) })
+    fc.assert(
+      fc.property(ends, fc.integer({ min: 100, max: 20_000 }), ({ first, more, at }, rowsPerStep) => {
+        const within = { first, last: first + more }
+        const block = blockOf(first + (at % (more + 1)), within, rowsPerStep)
+        expect(block.first).toBeGreaterThanOrEqual(within.first)
+        expect(block.last).toBeLessThanOrEqual(within.last)
+        expect(block.first).toBeLessThanOrEqual(first + (at % (more + 1)))
+        expect(block.last).toBeGreaterThanOrEqual(first + (at % (more + 1)))
+        for (let step = block.first; step <= block.last; step++)
+          expect(blockOf(step, within, rowsPerStep)).toEqual(block)
+      }),
+    )
+  })
 })
 
 describe('rows of a step', () => {
@@ -114,6 +132,20 @@ describe('block tables at a step', () => {
     expect(await pagesAt(9999)).toEqual([4, 3, 9, -1, 5])
     expect(await pagesAt(71, 1)).toEqual([104, 103, 109])
     expect(await pagesAt(71, 2)).toEqual([])
+  })
+
+  it('are read although a part of later steps is damaged', async () => {
+    for (const step of [0, 1]) {
+      writer.add(pageChunk(0, [{ step, request: 0, column: step, page: 7 + step }]))
+      await writer.flush()
+    }
+    expect(await pagesAt(1)).toEqual([7, 8])
+    writer.add(pageChunk(0, [{ step: 2, request: 0, column: 2, page: 9 }]))
+    await writer.flush()
+    await bundle.methods.blockTable({ step: 9, request: 5 })
+    writeFileSync(join(tableFolder(scratch.path, 'pages', 0), 'part-000003.parquet'), 'no part')
+    expect(await pagesAt(1)).toEqual([7, 8])
+    await expect(pagesAt(2)).rejects.toThrow()
   })
 })
 
