@@ -1,4 +1,5 @@
 import { nanPattern, sequentialColour, type Theme } from '../theme/colours.ts'
+import { strokeWithHalo } from './halo.ts'
 import {
   type HeatGrid,
   type HeatRange,
@@ -135,13 +136,14 @@ export const outlineCell = (
   grid: HeatGrid,
   { row, head }: { readonly row: number; readonly head: number },
 ): void => {
-  ctx.strokeStyle = inkOf().accent
-  ctx.lineWidth = 2
-  ctx.strokeRect(
-    HEAT_EDGE.left + head * grid.cellWidth - 1,
-    HEAT_EDGE.top + Math.floor(row / grid.rowsPerCell) * grid.cellHeight - 1,
-    grid.cellWidth + 1,
-    grid.cellHeight + 1,
+  const ink = inkOf()
+  strokeWithHalo(ctx, ink, ink.accent, 2, () =>
+    ctx.rect(
+      HEAT_EDGE.left + head * grid.cellWidth - 1,
+      HEAT_EDGE.top + Math.floor(row / grid.rowsPerCell) * grid.cellHeight - 1,
+      grid.cellWidth + 1,
+      grid.cellHeight + 1,
+    ),
   )
 }
 

@@ -35,6 +35,13 @@ export const pidOf = async (page: Page, process: 'engine' | 'store'): Promise<nu
   return state.pid
 }
 
+/** Has the page read everything anew when it is loaded again: what it still holds in memory would not be asked for. */
+export const withoutCache = async (page: Page): Promise<void> => {
+  const devtools = await page.context().newCDPSession(page)
+  await devtools.send('Network.enable')
+  await devtools.send('Network.setCacheDisabled', { cacheDisabled: true })
+}
+
 export const waitReady = (page: Page, process: 'engine' | 'store'): Promise<void> =>
   expect.poll(async () => (await stateOf(page))[process].status, { timeout: 20_000 }).toBe('ready')
 

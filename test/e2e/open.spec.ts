@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ElectronApplication, Locator, Page } from 'playwright'
-import { showView, startAgain, waitReady } from './desk.ts'
+import { showView, startAgain, waitReady, withoutCache } from './desk.ts'
 import { dropOn, dropOnNewElement, writeDump } from './dump.ts'
 import { expect, test } from './fixture.ts'
 import { STEPS, writeGpuBundle } from './gpu-bundle.ts'
@@ -108,6 +108,7 @@ test('what is dropped on a page that has not read the app yet is open once it ha
 }) => {
   const [one = ''] = await writeBundles(['one'])
   await waitReady(page, 'store')
+  await withoutCache(page)
   await app.evaluate(({ session }) => {
     const held: (() => void)[] = []
     session.defaultSession.webRequest.onBeforeRequest(({ url }, answer) => {

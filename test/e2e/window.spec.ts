@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ElectronApplication } from 'playwright'
 import { runIdOf } from '../../main/process/run-id.ts'
-import { onlyBundle, runDefault, startAgain, stateOf } from './desk.ts'
+import { onlyBundle, runDefault, startAgain, stateOf, withoutCache } from './desk.ts'
 import { expect, test } from './fixture.ts'
 
 const userDir = (app: ElectronApplication): string =>
@@ -82,6 +82,7 @@ test.describe('a page that cannot read the app', () => {
           answer({ cancel: refused && url.includes('/assets/start-') }),
         )
       }, isRefused)
+    await withoutCache(page)
     await refuse(true)
     await page.reload()
     await expect(page.locator('#root')).toContainText('dcpscope cannot start: ')

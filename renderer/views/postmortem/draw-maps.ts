@@ -1,5 +1,6 @@
 import type { DumpRank } from '../../../app/protocol/store.ts'
 import { formatValue } from '../../drawing/format.ts'
+import { strokeWithHalo } from '../../drawing/halo.ts'
 import { type Ink, inkOf } from '../../drawing/ink.ts'
 import type { Pen } from '../../drawing/pen.ts'
 import { rgbOf, slantPattern } from '../../drawing/texture.ts'
@@ -116,13 +117,13 @@ const drawTitle = (ctx: Pen, { rank, selected, map }: Panel, box: Box, ink: Ink,
 const drawPicked = (ctx: Pen, { cell, map }: Panel, box: Box, ink: Ink): void => {
   if (cell === null || map === null) return
   const [w, h] = [box.width / map.mapColumns, box.height / map.mapRows]
-  ctx.strokeStyle = ink.accent
-  ctx.lineWidth = 2
-  ctx.strokeRect(
-    box.left + Math.floor(cell.column / map.columnsPerCell) * w - 1,
-    box.top + Math.floor(cell.row / map.rowsPerCell) * h - 1,
-    Math.max(4, w) + 2,
-    Math.max(4, h) + 2,
+  strokeWithHalo(ctx, ink, ink.accent, 2, () =>
+    ctx.rect(
+      box.left + Math.floor(cell.column / map.columnsPerCell) * w - 1,
+      box.top + Math.floor(cell.row / map.rowsPerCell) * h - 1,
+      Math.max(4, w) + 2,
+      Math.max(4, h) + 2,
+    ),
   )
 }
 
