@@ -37,6 +37,7 @@ export const interruptible = async <T>(
   signal: AbortSignal | undefined,
   work: () => Promise<T>,
 ): Promise<T> => {
+  signal?.throwIfAborted()
   const interrupt = (): void => connection.interrupt()
   signal?.addEventListener('abort', interrupt)
   try {

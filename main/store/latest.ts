@@ -4,22 +4,28 @@ interface Kept<V> {
   /** Who waits for it; endless where one of them does not say when it ceases to. */
   waiting: number
   isDone: boolean
+  /** 0 until it is there. */
+  size: number
+}
+
+/** What answers may hold together, counted by `sizeOf`; the latest one stays, however large it is. */
+interface Room<V> {
+  readonly most: number
+  readonly sizeOf: (answer: V) => number
 }
 
 /**
- * Keeps the answers to the latest `count` different questions. What was refused is asked again. Work ends when nobody waits
- * for it any more.
+ * Keeps the answers to the latest `count` different questions, fewer where there is no `room` for them. What was refused is
+ * asked again. Work ends when nobody waits for it any more.
  */
 export class Latest<K, V> {
   readonly #count: number
+  readonly #room: Room<V> | undefined
   readonly #kept = new Map<K, Kept<V>>()
 
-  constructor(count: number) {
+  constructor(count: number, room?: Room<V>) {
     this.#count = count
-  }
-
-  has(key: K): boolean {
-    return this.#kept.has(key)
+    this.#room = room
   }
 
   /** The answer that is kept for `key`, else that of `make`; those who ask meanwhile wait for the same, each until its `signal`. */
@@ -27,10 +33,7 @@ export class Latest<K, V> {
     const kept = this.#kept.get(key) ?? this.#begin(key, make)
     this.#kept.delete(key)
     this.#kept.set(key, kept)
-    for (const [oldest] of this.#kept) {
-      if (this.#kept.size <= this.#count) break
-      this.#kept.delete(oldest)
-    }
+    this.#trim()
     if (signal !== undefined) return this.#until(signal, key, kept)
     kept.waiting = Number.POSITIVE_INFINITY
     return kept.answer
@@ -38,14 +41,27 @@ export class Latest<K, V> {
 
   #begin(key: K, make: (unwanted: AbortSignal) => Promise<V>): Kept<V> {
     const work = new AbortController()
-    const kept: Kept<V> = { answer: make(work.signal), work, waiting: 0, isDone: false }
+    const kept: Kept<V> = { answer: make(work.signal), work, waiting: 0, isDone: false, size: 0 }
     kept.answer.then(
-      () => {
+      (answer) => {
         kept.isDone = true
+        kept.size = this.#room?.sizeOf(answer) ?? 0
+        this.#trim()
       },
       () => this.#forget(key, kept),
     )
     return kept
+  }
+
+  #trim(): void {
+    let size = 0
+    for (const kept of this.#kept.values()) size += kept.size
+    for (const [oldest, kept] of this.#kept) {
+      const hasRoom = this.#kept.size <= this.#count && size <= (this.#room?.most ?? Number.POSITIVE_INFINITY)
+      if (hasRoom || this.#kept.size === 1) return
+      this.#kept.delete(oldest)
+      size -= kept.size
+    }
   }
 
   #forget(key: K, kept: Kept<V>): void {

@@ -38,7 +38,7 @@ import { type RowBlock, rowBlock, rowsAt } from './row-block.ts'
 import { SpanLoader } from './span-loader.ts'
 import { spanStats } from './span-stats.ts'
 import { runQuery } from './sql-query.ts'
-import { blockOf, OPEN_BLOCKS, type StepRange } from './step-blocks.ts'
+import { blockOf, MOST_OPEN_ROWS, OPEN_BLOCKS, type StepRange } from './step-blocks.ts'
 import { collective, longestStep, stepPath } from './step-spans.ts'
 import { StepTable } from './step-table.ts'
 import { events, kernelAt, points, spanStartingAt, stages } from './table-queries.ts'
@@ -68,8 +68,14 @@ export class RunBundle {
   readonly #totals: PartTotals
   readonly #steps: StepTable
   readonly #partSteps: PartSteps
-  readonly #rowBlocks = new Latest<string, RowBlock>(OPEN_BLOCKS)
-  readonly #cellBlocks = new Latest<string, CellBlock>(OPEN_BLOCKS)
+  readonly #rowBlocks = new Latest<string, RowBlock>(OPEN_BLOCKS, {
+    most: MOST_OPEN_ROWS,
+    sizeOf: ({ step }) => step.length,
+  })
+  readonly #cellBlocks = new Latest<string, CellBlock>(OPEN_BLOCKS, {
+    most: MOST_OPEN_ROWS,
+    sizeOf: ({ before, changes }) => before.request.length + changes.request.length,
+  })
   readonly #stages: WholeLook<StoreResult<'stages'>>
   #ranks: number | undefined
 
@@ -198,7 +204,7 @@ export class RunBundle {
     return tableOfRun(this.#manifest().config, rank, step, cells)
   }
 
-  /** How many rows a call has. */
+  /** What the rows of a call are counted by. */
   #call(): { readonly requests: number; readonly qLen: number; readonly ranks: number } {
     const { config } = this.#manifest()
     return {
@@ -229,8 +235,9 @@ export class RunBundle {
     }
     // A new token fills a slot of one rank, whose cell is recorded again.
     const rowsPerStep = ((request === null ? requests : 1) * qLen) / ranks
-    const block = await of(blockOf(step, EVERY_STEP, rowsPerStep)).catch((error: unknown) => {
-      if (signal?.aborted === true) throw error
+    const about = blockOf(step, EVERY_STEP, rowsPerStep)
+    const block = await of(about).catch((error: unknown) => {
+      if (signal?.aborted === true || about.first === about.last) throw error
       // A part of later steps may be damaged.
       return of({ first: step, last: step })
     })

@@ -111,12 +111,14 @@ test('what is dropped on a page that has not read the app yet is open once it ha
   await withoutCache(page)
   await app.evaluate(({ session }) => {
     const held: (() => void)[] = []
+    let isHeld = true
     session.defaultSession.webRequest.onBeforeRequest(({ url }, answer) => {
-      if (url.includes('/assets/start-')) held.push(() => answer({}))
+      if (isHeld && url.includes('/assets/start-')) held.push(() => answer({}))
       else answer({})
     })
     Reflect.set(globalThis, 'readTheApp', () => {
-      for (const read of held.splice(0)) read()
+      isHeld = false
+      for (const read of held) read()
     })
   })
   await page.evaluate(() => location.reload())

@@ -144,7 +144,7 @@ const Measured = ({ openRun, state }: { readonly openRun: RunInfo; readonly stat
         </h3>
         <div className="run-chart">
           {steps.answer === null ? null : (
-            <StepsChart steps={steps.answer.data} manifest={openRun.manifest} />
+            <StepsChart steps={steps.answer.data} count={openRun.steps} manifest={openRun.manifest} />
           )}
         </div>
       </section>

@@ -8,28 +8,27 @@ import { formatInt, formatMs, formatRate, formatSci } from '../../drawing/format
 import { sourceOfCode, stepNote } from '../../drawing/provenance.ts'
 import { useSelection } from '../../state/selection.ts'
 import { useTheme } from '../../theme/use-theme.ts'
-import { drawSteps, stepIndexAt, stepScale } from './draw-steps.ts'
+import { drawSteps, indexAt, STEPS_EDGE, shareAt, shareOf } from './draw-steps.ts'
 
 type Steps = StoreResult<'steps'>
 
-interface CardProps extends Props {
+interface CardProps extends Omit<Props, 'count'> {
   /** Index of the step. */
   readonly at: number
-  /** Whether it lies in the right half, where the card goes to its left. */
-  readonly right: boolean
-  /** CSS pixels from the left edge. */
-  readonly x: number
 }
 
-const StepCard = ({ steps, manifest, at, x, right }: CardProps) => {
+const StepCard = ({ steps, manifest, at }: CardProps) => {
   const of = (values: ArrayLike<number>): number => values[at] ?? Number.NaN
   const source = stepNote(sourceOfCode(steps.provenance[at]), manifest)
   const [wallMs, deviceMs] = [of(steps.wallNs) / 1e6, of(steps.deviceNs) / 1e6]
   const proposed = steps.draftProposed[at] ?? -1
+  const share = shareOf(steps.step, at)
   return (
     <div
-      className={right ? 'steps-card steps-card-left num' : 'steps-card num'}
-      style={{ left: x }}
+      className={share > 0.5 ? 'steps-card steps-card-left num' : 'steps-card num'}
+      style={{
+        left: `calc(${STEPS_EDGE.left}px + ${share} * (100% - ${STEPS_EDGE.left + STEPS_EDGE.right}px))`,
+      }}
       data-testid="run-step-card"
     >
       <p>
@@ -53,38 +52,34 @@ const StepCard = ({ steps, manifest, at, x, right }: CardProps) => {
   )
 }
 
-const summaryOf = ({ step, tokensPerSecond }: Steps): string => {
+const summaryOf = ({ step, tokensPerSecond }: Steps, count: number): string => {
   const rates = Float64Array.from(tokensPerSecond).filter(Number.isFinite).sort()
   const range =
     rates.length === 0
       ? 'none has a rate'
       : `${formatRate(rates[0] ?? 0)} to ${formatRate(rates[rates.length - 1] ?? 0)} tokens/s, median ${formatRate(rates[rates.length >> 1] ?? 0)}`
-  return `Throughput over the steps: ${formatInt(step[0] ?? 0)} to ${formatInt(step[step.length - 1] ?? 0)}, ${range}; the inspector has the numbers of the selected step`
+  const some = step.length < count ? ` (${formatInt(step.length)} of ${formatInt(count)})` : ''
+  return `Throughput over the steps: ${formatInt(step[0] ?? 0)} to ${formatInt(step[step.length - 1] ?? 0)}${some}, ${range}; the inspector has the numbers of the selected step`
 }
 
 interface Props {
   readonly steps: Steps
+  /** Steps of the run; those of a long one are thinned. */
+  readonly count: number
   readonly manifest: Manifest
-}
-
-interface Hover {
-  /** Index of the step. */
-  readonly at: number
-  /** Of the picture, in CSS pixels. */
-  readonly width: number
 }
 
 /**
  * Throughput over the steps; a click selects a step. The numbers beside it come ten times a second while a run goes on, and
  * drawn with each of them it would take much of the time that there is.
  */
-export const StepsChart = memo(({ steps, manifest }: Props) => {
+export const StepsChart = memo(({ steps, count, manifest }: Props) => {
   const theme = useTheme()
   const selected = useSelection((s) => s.step)
   const select = useSelection((s) => s.select)
-  const [hover, setHover] = useState<Hover | null>(null)
-  const hovered = hover !== null && hover.at < steps.step.length ? hover : null
-  const at = hovered?.at ?? null
+  /** Where the pointer is: the steps under it may become others while it rests. */
+  const [share, setShare] = useState<number | null>(null)
+  const at = share === null ? null : indexAt(steps.step, share)
   const canvas = useCanvas(
     (ctx, width, height) =>
       drawSteps(ctx, width, height, {
@@ -95,8 +90,9 @@ export const StepsChart = memo(({ steps, manifest }: Props) => {
       }),
     [theme, steps, selected, at],
   )
-  const summary = useMemo(() => summaryOf(steps), [steps])
-  const x = hovered === null ? 0 : stepScale(steps, hovered.width)(steps.step[hovered.at] ?? 0)
+  const summary = useMemo(() => summaryOf(steps, count), [steps, count])
+  const shareUnder = (event: { currentTarget: HTMLElement; nativeEvent: MouseEvent }): number | null =>
+    shareAt(event.nativeEvent.offsetX, event.currentTarget.clientWidth)
   return (
     <>
       <canvas
@@ -104,20 +100,16 @@ export const StepsChart = memo(({ steps, manifest }: Props) => {
         role="img"
         data-testid="run-steps-chart"
         aria-label={summary}
-        onPointerMove={({ currentTarget: { clientWidth: width }, nativeEvent }) => {
-          const next = stepIndexAt(steps, nativeEvent.offsetX, width)
-          if (next !== at) setHover(next === null ? null : { at: next, width })
-        }}
-        onPointerLeave={() => setHover(null)}
-        onClick={({ currentTarget, nativeEvent }) => {
-          const hit = stepIndexAt(steps, nativeEvent.offsetX, currentTarget.clientWidth)
+        onPointerMove={(event) => setShare(shareUnder(event))}
+        onPointerLeave={() => setShare(null)}
+        onClick={(event) => {
+          const under = shareUnder(event)
+          const hit = under === null ? null : indexAt(steps.step, under)
           const step = hit === null ? undefined : steps.step[hit]
           if (step !== undefined) select({ step })
         }}
       />
-      {hovered === null ? null : (
-        <StepCard steps={steps} manifest={manifest} at={hovered.at} x={x} right={x > hovered.width / 2} />
-      )}
+      {at === null ? null : <StepCard steps={steps} manifest={manifest} at={at} />}
     </>
   )
 })

@@ -18,22 +18,24 @@ export interface StepsScene {
   readonly hovered: number | null
 }
 
-type Steps = Pick<StepsScene, 'step'>
+type Numbers = StepsScene['step']
 
-/** From the number of a step to CSS pixels from the left edge. */
-export const stepScale = ({ step }: Steps, width: number): ScaleLinear<number, number> =>
-  scaleLinear(
-    [step[0] ?? 0, step[step.length - 1] ?? 0],
-    [STEPS_EDGE.left, Math.max(STEPS_EDGE.left + 1, width - STEPS_EDGE.right)],
-  )
+/** From the number of a step to its place between two ends. */
+const stepScale = (step: Numbers, left: number, right: number): ScaleLinear<number, number> =>
+  scaleLinear([step[0] ?? 0, step[step.length - 1] ?? 0], [left, right])
 
-/** Index of the step nearest to a point; null beside the plot and without steps. */
-export const stepIndexAt = ({ step }: Steps, offsetX: number, width: number): number | null => {
-  const scale = stepScale({ step }, width)
-  const [left = 0, right = 0] = scale.range()
-  if (step.length === 0 || offsetX < left || offsetX > right) return null
-  return bisectCenter(step, scale.invert(offsetX))
+/** How far across the plot a point lies, 0 to 1; null beside it. */
+export const shareAt = (offsetX: number, width: number): number | null => {
+  const share = (offsetX - STEPS_EDGE.left) / (width - STEPS_EDGE.left - STEPS_EDGE.right)
+  return share >= 0 && share <= 1 ? share : null
 }
+
+/** Index of the step nearest to a share of the plot; null without steps. */
+export const indexAt = (step: Numbers, share: number): number | null =>
+  step.length === 0 ? null : bisectCenter(step, stepScale(step, 0, 1).invert(share))
+
+/** How far across the plot a step lies, 0 to 1. */
+export const shareOf = (step: Numbers, index: number): number => stepScale(step, 0, 1)(step[index] ?? 0)
 
 const largest = (rate: ArrayLike<number>): number => {
   let most = 0
@@ -48,8 +50,9 @@ const largest = (rate: ArrayLike<number>): number => {
 export const drawSteps = (ctx: Pen, width: number, height: number, scene: StepsScene): void => {
   const ink = inkOf()
   const base = height - STEPS_EDGE.bottom
-  const x = stepScale(scene, width)
-  const [left = 0, right = 0] = x.range()
+  const left = STEPS_EDGE.left
+  const right = Math.max(left + 1, width - STEPS_EDGE.right)
+  const x = stepScale(scene.step, left, right)
   const rows = Math.max(2, Math.floor((base - STEPS_EDGE.top) / APART.y))
   const y = scaleLinear([0, largest(scene.rate) || 1], [base, STEPS_EDGE.top]).nice(rows)
 
@@ -74,9 +77,9 @@ export const drawSteps = (ctx: Pen, width: number, height: number, scene: StepsS
     ctx.fillRect(Math.round(x(hovered)), STEPS_EDGE.top, 1, base - STEPS_EDGE.top)
   }
   drawRates(ctx, scene, x, y, ink.accent)
-  if (scene.selected === null) return
+  const [from = 0, to = 0] = x.domain()
+  if (scene.selected === null || scene.selected < from || scene.selected > to) return
   const at = Math.round(x(scene.selected)) + 0.5
-  if (at < left || at > right + 1) return
   ctx.strokeStyle = ink.text0
   ctx.lineWidth = 1
   ctx.setLineDash([3, 2])

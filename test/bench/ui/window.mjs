@@ -32,7 +32,8 @@ const isOpen = async (page, count) => {
   if (count === 0) return
   await page.waitForFunction((others) => {
     const text = document.querySelector('[data-testid="run-picker"]')?.textContent ?? 'No run open'
-    return !text.includes('No run open') && (others === 0 || text.includes(`+${others}`))
+    const isThere = document.querySelector('[data-testid="top-status"]') !== null
+    return isThere && !text.includes('No run open') && (others === 0 || text.includes(`+${others}`))
   }, count - 1)
 }
 

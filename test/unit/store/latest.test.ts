@@ -27,6 +27,19 @@ describe('answers that are kept', () => {
     expect(begun).toHaveLength(1)
   })
 
+  it('are fewer where they are large, and always the latest', async () => {
+    const latest = new Latest<string, string>(9, { most: 5, sizeOf: (text) => text.length })
+    const made: string[] = []
+    const ask = (key: string) =>
+      latest.of(key, async () => {
+        made.push(key)
+        return key
+      })
+    for (const key of ['aa', 'bbb', 'aa', 'cc', 'aa', 'bbb', 'eighteen', 'eighteen', 'aa', 'aa'])
+      expect(await ask(key)).toBe(key)
+    expect(made).toEqual(['aa', 'bbb', 'cc', 'bbb', 'eighteen', 'aa'])
+  })
+
   it('are those to the latest questions', async () => {
     const latest = new Latest<string, string>(2)
     const made: string[] = []
