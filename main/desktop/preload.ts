@@ -54,8 +54,8 @@ ipcRenderer.on(CHANNEL.port, (event) => {
 })
 
 // Files are taken from the first frame on, before the page has read the app. An element that comes under a resting pointer is
-// entered without being moved over, so both events say that a drop is welcome.
-for (const type of ['dragenter', 'dragover'] as const)
+// entered without being moved over, so both events say that a drop is welcome; the browser itself is to do nothing with it.
+for (const type of ['dragenter', 'dragover', 'drop'] as const)
   window.addEventListener(type, (event) => {
     if (event.dataTransfer === null || !event.dataTransfer.types.includes('Files')) return
     event.preventDefault()
@@ -63,8 +63,7 @@ for (const type of ['dragenter', 'dragover'] as const)
   })
 
 // Paths go from here to main: the page shows where things can be dropped, and knows no paths.
-window.addEventListener('drop', (event) => {
-  if (event.dataTransfer?.types.includes('Files') === true) event.preventDefault()
-  const paths = Array.from(event.dataTransfer?.files ?? [], pathOf).filter((path) => path !== '')
+window.addEventListener('drop', ({ dataTransfer }) => {
+  const paths = Array.from(dataTransfer?.files ?? [], pathOf).filter((path) => path !== '')
   if (paths.length > 0) ipcRenderer.send(CHANNEL.dropped, paths)
 })

@@ -91,32 +91,40 @@ export const writeLargeDump = (folder: string): void => {
   closeSync(file)
 }
 
+/** Drags files and folders over the window; `work` tells the browser what is done with them. */
+const dragging = async (
+  page: Page,
+  paths: readonly string[],
+  work: (tell: (type: 'dragEnter' | 'dragOver' | 'drop') => Promise<unknown>) => Promise<void>,
+): Promise<void> => {
+  const devtools = await page.context().newCDPSession(page)
+  const data = { items: [], files: [...paths], dragOperationsMask: 1 }
+  await work((type) => devtools.send('Input.dispatchDragEvent', { type, x: 400, y: 300, data }))
+  await devtools.detach()
+}
+
 /** Drops files and folders on the window, as the browser tells the page of it. */
 export const dropOn = async (page: Page, paths: readonly string[], let_go = true): Promise<void> => {
   await waitReady(page, 'store')
   await expect(page.getByTestId('view-run')).toBeVisible()
-  const devtools = await page.context().newCDPSession(page)
-  const data = { items: [], files: [...paths], dragOperationsMask: 1 }
-  const at = { x: 400, y: 300, data }
-  for (const type of ['dragEnter', 'dragOver', ...(let_go ? (['drop'] as const) : [])] as const)
-    await devtools.send('Input.dispatchDragEvent', { type, ...at })
-  await devtools.detach()
+  await dragging(page, paths, async (tell) => {
+    await tell('dragEnter')
+    await tell('dragOver')
+    if (let_go) await tell('drop')
+  })
 }
 
 /** Drops files and folders just after what lies under the pointer was replaced: the new element is entered, not yet moved over. */
-export const dropOnNewElement = async (page: Page, paths: readonly string[]): Promise<void> => {
-  const devtools = await page.context().newCDPSession(page)
-  const data = { items: [], files: [...paths], dragOperationsMask: 1 }
-  const at = { x: 400, y: 300, data }
-  await devtools.send('Input.dispatchDragEvent', { type: 'dragEnter', ...at })
-  await devtools.send('Input.dispatchDragEvent', { type: 'dragOver', ...at })
-  await page.evaluate(() => {
-    const fresh = document.createElement('div')
-    fresh.id = 'fresh'
-    fresh.style.cssText = 'position: fixed; inset: 0; z-index: 1000'
-    document.body.append(fresh)
+export const dropOnNewElement = (page: Page, paths: readonly string[]): Promise<void> =>
+  dragging(page, paths, async (tell) => {
+    await tell('dragEnter')
+    await tell('dragOver')
+    await page.evaluate(() => {
+      const fresh = document.createElement('div')
+      fresh.id = 'fresh'
+      fresh.style.cssText = 'position: fixed; inset: 0; z-index: 1000'
+      document.body.append(fresh)
+    })
+    await tell('drop')
+    await page.evaluate(() => document.getElementById('fresh')?.remove())
   })
-  await devtools.send('Input.dispatchDragEvent', { type: 'drop', ...at })
-  await page.evaluate(() => document.getElementById('fresh')?.remove())
-  await devtools.detach()
-}

@@ -70,8 +70,8 @@ interface Props {
 }
 
 /**
- * Throughput over the steps; a click selects a step. The numbers beside it come ten times a second while a run goes on, and
- * drawn with each of them it would take much of the time that there is.
+ * Throughput over the steps; a click selects a step. The numbers beside it come ten times a second while a run goes on, which
+ * is no reason to draw it.
  */
 export const StepsChart = memo(({ steps, count, manifest }: Props) => {
   const theme = useTheme()

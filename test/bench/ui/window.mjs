@@ -28,7 +28,7 @@ const firstWindow = async (options) => {
 }
 
 /** The app is drawn before it opens what it was given. @param {import('playwright').Page} page @param {number} count */
-const isOpen = async (page, count) => {
+const untilOpen = async (page, count) => {
   if (count === 0) return
   await page.waitForFunction((others) => {
     const text = document.querySelector('[data-testid="run-picker"]')?.textContent ?? 'No run open'
@@ -59,7 +59,7 @@ export const openWindow = async (scratch, opened, { folder = ROOT, env = {} } = 
     BrowserWindow.getAllWindows()[0]?.setContentSize(size.width, size.height)
   }, CONTENT)
   await page.waitForSelector('[data-testid="top-status"], [data-testid="run-start"]')
-  await isOpen(page, opened.length)
+  await untilOpen(page, opened.length)
   const cdp = await page.context().newCDPSession(page)
   await cdp.send('Performance.enable', { timeDomain: 'threadTicks' })
   await page.evaluate(installProbe)
